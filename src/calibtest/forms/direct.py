@@ -1,0 +1,104 @@
+"""The direct form: call a function again under every relabelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibtest.arrays import Kind
+from calibtest.errors import InputError
+from calibtest.forms.evaluation import Evaluation
+from calibtest.schemes.relabellings import Relabellings
+
+__all__ = ["Direct", "Raw"]
+
+_CHUNKS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """An unprepared layer and what its entries mean."""
+
+    array: NDArray[Any]
+    kind: Kind = "activations"
+
+    def relabelled(self, pi: NDArray[np.int64]) -> NDArray[Any]:
+        """The layer with its items in another order: rows, and columns too where columns are items."""
+        if self.kind == "activations":
+            return np.asarray(self.array[pi])
+        if self.kind == "neighbours":
+            place = np.empty_like(pi)
+            place[pi] = np.arange(pi.size)
+            return np.asarray(place[self.array[pi]])
+        return np.asarray(self.array[np.ix_(pi, pi)])
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Evaluate ``function(x, y[pi])`` for every pair of layers and every relabelling."""
+
+    function: Callable[[Any, Any], float]
+
+    prefers_cosets = False
+
+    def evaluate(
+        self,
+        lefts: Sequence[Raw],
+        rights: Sequence[Raw],
+        relabellings: Relabellings,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Evaluation:
+        """Values under every relabelling; with `threads` above 1, in that many joblib processes."""
+        listed = relabellings.explicit()
+        parts = np.array_split(listed, max(1, min(_CHUNKS, len(listed))))
+        found: list[NDArray[np.float64]] = []
+        if threads is None or threads == 1:
+            results = (_values(self.function, lefts, rights, part) for part in parts)
+        else:
+            import joblib
+
+            # the arrays are sent as they are: a memory map would reach the function read-only
+            run = joblib.Parallel(n_jobs=threads, return_as="generator", max_nbytes=None)
+            results = run(joblib.delayed(_values)(self.function, lefts, rights, part) for part in parts)
+        for part in results:
+            found.append(part)
+            if progress is not None:
+                progress(len(found) / len(parts))
+        values = np.concatenate(found)
+        bad = np.count_nonzero(np.isnan(values))
+        if bad:
+            raise InputError(
+                f"metric {getattr(self.function, '__name__', self.function)!s} returned NaN for {bad} of {values.size} "
+                "evaluations, and an undefined value is no evidence; make it defined on every relabelling of the items"
+            )
+        scale = np.abs(values).max(axis=0, initial=0.0)
+        return Evaluation(values, 100.0 * float(np.finfo(np.float64).eps) * scale)
+
+
+def _values(
+    function: Callable[[Any, Any], float], lefts: Sequence[Raw], rights: Sequence[Raw], listed: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    values = np.empty((len(listed), len(lefts), len(rights)))
+    for m, pi in enumerate(listed):
+        for b, right in enumerate(rights):
+            y = right.relabelled(pi)
+            for a, left in enumerate(lefts):
+                values[m, a, b] = _number(function, function(left.array, y))
+    return values
+
+
+def _number(function: Callable[[Any, Any], float], value: Any) -> float:
+    try:
+        if np.ndim(value) == 0:
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        f"metric {getattr(function, '__name__', function)!s} must return one number, got {type(value).__name__}"
+    )

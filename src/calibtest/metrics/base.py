@@ -1,0 +1,151 @@
+"""What a metric is: a definition, its claims and, where it is fast, a decomposition."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calibtest.arrays import Kind
+from calibtest.errors import CalibtestWarning, InputError
+from calibtest.forms.evaluation import Evaluation
+from calibtest.metrics.claims import Claims
+from calibtest.schemes.relabellings import Explicit, Relabellings
+from calibtest.stacks import LayerStack, pair
+
+__all__ = ["Form", "Metric"]
+
+Matrix = NDArray[np.floating]
+
+
+class Form(Protocol):
+    """How two prepared states meet under a relabelling."""
+
+    def evaluate(
+        self,
+        lefts: Sequence[Any],
+        rights: Sequence[Any],
+        relabellings: Relabellings,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Evaluation: ...
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """Base of all metrics: a frozen dataclass whose fields are the hyper-parameters.
+
+    A subclass gives ``define`` (the textbook formula, slow and obviously right) and the decomposition ``prepare``
+    plus ``form``; the law that both agree on every relabelling is checked by machine.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    form: ClassVar[Form]
+    cost: ClassVar[str]
+    accepts: ClassVar[frozenset[Kind]] = frozenset({"activations"})
+    least_items: ClassVar[int] = 3
+    biased_by_width: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def claims(self) -> Claims:
+        """What the metric claims about itself with these hyper-parameters."""
+
+    @abstractmethod
+    def define(self, x: Matrix, y: Matrix) -> float:
+        """Score of two checked float matrices of shapes (n, d_x) and (n, d_y), straight from the definition."""
+
+    @abstractmethod
+    def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Any:
+        """State of one layer; `name` opens the sentence of an error."""
+
+    def source(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Any:
+        """State of a left-hand layer."""
+        return self.prepare(x, name, kind=kind, dtype=dtype)
+
+    def target(self, y: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Any:
+        """State of a right-hand layer."""
+        return self.prepare(y, name, kind=kind, dtype=dtype)
+
+    def affine(self, left: Any, right: Any) -> tuple[float, float]:
+        """Factor and offset that turn the form's value into the score (neither depends on the relabelling)."""
+        return 1.0, 0.0
+
+    def check_items(self, n: int, name: str) -> None:
+        """Refuse fewer items than the metric can use."""
+        if n < self.least_items:
+            raise InputError(
+                f"{name} has n = {n} item{'s' if n != 1 else ''}, but {self.name} needs at least {self.least_items}; add items"
+            )
+
+    def check_kind(self, kind: Kind) -> None:
+        """Refuse a kind of layer that the metric cannot use."""
+        if kind not in self.accepts:
+            raise InputError(
+                f"metric {self.name} cannot use a precomputed {kind}: it takes {', '.join(sorted(self.accepts))}; "
+                "choose another metric or pass activations"
+            )
+
+    def options(self) -> dict[str, Any]:
+        """Hyper-parameters by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __str__(self) -> str:
+        given = ", ".join(
+            f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default
+        )
+        return f"{self.name}({given})" if given else self.name
+
+    def __call__(self, x: Any, y: Any) -> float:
+        """Bare score of two representations, without a test.
+
+        Parameters
+        ----------
+        x, y : array_like, shapes (n, d_x) and (n, d_y), or one-layer LayerStack
+            Items in rows, the same items in the same order (or with ids).
+
+        Returns
+        -------
+        float
+            The raw score, which grows with chance and (for many metrics) with width; `alignment_test` says how much
+            of it is more than that.
+        """
+        paired = pair(LayerStack.build(x, name="X"), LayerStack.build(y, name="Y"))
+        for side in (paired.left, paired.right):
+            self.check_items(side.n_items, side.name)
+            self.check_kind(side.kind)
+            if len(side) != 1:
+                raise InputError(
+                    f"{side.name} has {len(side)} layers, but a bare score compares one layer with one; select a layer "
+                    "or use layers_test"
+                )
+            if self.biased_by_width and side.kind == "activations" and side.widths[0] > side.n_items:
+                warnings.warn(
+                    f"{side.name} has more features ({side.widths[0]}) than items ({side.n_items}), which pushes {self.name} "
+                    "towards 1 for unrelated data; use alignment_test for its chance level, or a debiased metric",
+                    CalibtestWarning,
+                    stacklevel=2,
+                )
+        (x_array,), (y_array,) = paired.left.layers.values(), paired.right.layers.values()
+        left = self.source(x_array, "X", kind=paired.left.kind)
+        right = self.target(y_array, "Y", kind=paired.right.kind)
+        identity = Explicit(np.arange(paired.left.n_items, dtype=np.int64)[None])
+        factor, offset = self.affine(left, right)
+        evaluation = self.form.evaluate([left], [right], identity)
+        value = factor * float(evaluation.values[0, 0, 0]) + offset
+        return float(self.within_range(np.float64(value), abs(factor) * float(evaluation.resolution[0, 0])))
+
+    def within_range(self, values: Any, resolution: Any) -> Any:
+        """`values` with rounding beyond the metric's range taken off; anything more is a fault and is raised."""
+        low, high = self.claims.range
+        slack = 64 * np.maximum(resolution, 4e-16 * np.maximum(1.0, np.abs(values)))
+        if (values < low - slack).any() or (values > high + slack).any():
+            raise AssertionError(f"{self.name} left its range [{low}, {high}]: please report this")
+        return np.clip(values, low, high)

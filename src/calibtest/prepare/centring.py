@@ -1,0 +1,83 @@
+"""Scaling and centring of activations: the first step of almost every metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibtest.errors import UndefinedScoreError
+
+__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "unit_rows"]
+
+Float = NDArray[np.float64]
+
+
+def power_of_two_scaled(x: NDArray[np.floating], *, by_row: bool = False) -> Float:
+    """Float64 copy of `x` divided by a power of two so that its largest entry lies in [0.5, 1).
+
+    The division is exact, so nothing is lost, and squares neither overflow nor vanish at any scale of the input.
+    With `by_row` every row is scaled by its own power of two.
+    """
+    return _scaled(x, by_row=by_row)[0]
+
+
+def _scaled(x: NDArray[np.floating], *, by_row: bool = False) -> tuple[Float, NDArray[np.intc]]:
+    wide = np.array(x, dtype=np.float64, order="C")
+    largest = np.abs(wide).max(axis=1, keepdims=True) if by_row else np.abs(wide).max(keepdims=True)
+    _, exponent = np.frexp(largest)
+    return np.ldexp(wide, -exponent), exponent
+
+
+def centre_columns(x: NDArray[np.floating], name: str) -> Float:
+    """Scaled copy of `x` with every column's mean removed; a constant column becomes exactly zero.
+
+    Raises
+    ------
+    UndefinedScoreError
+        When every item has the same vector.
+    """
+    return centre_columns_scaled(x, name)[0]
+
+
+def centre_columns_scaled(x: NDArray[np.floating], name: str) -> tuple[Float, int]:
+    """As `centre_columns`, with the exponent ``e`` such that the centred activations are ``2**e`` times the copy."""
+    centred, first = _scaled(x)
+    constant = centred.max(axis=0) == centred.min(axis=0)
+    if constant.all():
+        raise UndefinedScoreError(
+            f"{name} is constant: all {len(centred)} items have the same vector (zero variance), so its alignment "
+            "with anything is undefined; leave this layer out"
+        )
+    centred -= centred.mean(axis=0)
+    if constant.any():
+        centred[:, constant] = 0.0
+    centred, second = _scaled(centred)
+    return centred, int(first.item() + second.item())
+
+
+def unit_rows(x: NDArray[np.floating], name: str, *, distance: str = "cosine") -> Float:
+    """Rows of `x` divided by their Euclidean length; for correlation distance the row mean is removed first.
+
+    Raises
+    ------
+    UndefinedScoreError
+        When a row has no direction: all zero (cosine) or all entries equal (correlation).
+    """
+    rows = power_of_two_scaled(x, by_row=True)
+    if distance == "correlation":
+        flat = rows.max(axis=1) == rows.min(axis=1)
+        rows -= rows.mean(axis=1, keepdims=True)
+        rows = power_of_two_scaled(rows, by_row=True)
+        what = "rows without variance (all units equal)"
+    else:
+        flat = ~rows.any(axis=1)
+        what = "all-zero rows"
+    if flat.any():
+        listed = ", ".join(str(i) for i in np.flatnonzero(flat)[:10])
+        more = f" and {int(flat.sum()) - 10} more" if flat.sum() > 10 else ""
+        raise UndefinedScoreError(
+            f"{name} has {what} ({listed}{more}), whose {distance} distance is undefined; drop these items from both "
+            "sides or use distance='euclidean'"
+        )
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows

@@ -1,0 +1,62 @@
+"""Distances between all pairs of items, and ranks of them in which rounding cannot split ties."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibtest.errors import UndefinedScoreError
+from calibtest.prepare.centring import centre_columns, unit_rows
+
+__all__ = ["Distance", "pairwise_distances", "squared_euclidean", "tied_ranks"]
+
+Float = NDArray[np.float64]
+Distance = Literal["correlation", "cosine", "euclidean"]
+
+
+def squared_euclidean(points: Float) -> Float:
+    """(n, n) squared Euclidean distances of centred points; the diagonal and copies of an item are exactly zero."""
+    gram = points @ points.T
+    lengths = np.diag(gram).copy()
+    squared = lengths[:, None] + lengths[None, :] - 2.0 * gram
+    # what rounding leaves of a zero: the sum of the two lengths carries an error of a few eps times the width
+    noise = 4.0 * np.finfo(np.float64).eps * (points.shape[1] + 4) ** 0.5
+    squared[squared <= noise * (lengths[:, None] + lengths[None, :])] = 0.0
+    np.fill_diagonal(squared, 0.0)
+    return squared
+
+
+def pairwise_distances(x: NDArray[np.floating], name: str, distance: Distance) -> Float:
+    """(n, n) symmetric distances with a zero diagonal.
+
+    ``euclidean`` is in units of a power of two of the largest entry (a relation is normalised later anyway);
+    ``cosine`` and ``correlation`` are ``1 - r`` and lie in [0, 2].
+    """
+    if distance == "euclidean":
+        return np.sqrt(squared_euclidean(centre_columns(x, name)))
+    # 1 - <u, v> = |u - v|^2 / 2 for unit rows, which keeps its accuracy for nearly parallel items
+    return np.asarray(0.5 * squared_euclidean(unit_rows(x, name, distance=distance)))
+
+
+def tied_ranks(values: Float, *, tolerance: float) -> Float:
+    """Mid-ranks of a flat array in which neighbours in sorted order closer than `tolerance` share one rank."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = np.concatenate(([True], np.diff(ordered) > tolerance))
+    group = np.cumsum(starts) - 1
+    first = np.flatnonzero(starts)
+    last = np.append(first[1:], values.size)
+    ranks = np.empty(values.size, dtype=np.float64)
+    ranks[order] = (0.5 * (first + last - 1) + 1.0)[group]
+    return ranks
+
+
+def require_spread(values: Float, name: str, what: str) -> None:
+    """Refuse a set of values without variance."""
+    if values.size == 0 or values.max() == values.min():
+        raise UndefinedScoreError(
+            f"{name} has {what} that are all equal (zero variance), so a correlation with them is undefined; "
+            "leave this layer out or choose another distance"
+        )

@@ -1,0 +1,148 @@
+"""Relations between items: what the matching form compares.
+
+A relation is an ``(n, n)`` matrix of unit Frobenius norm, so that the matching value of two relations is the score
+itself: a cosine of two relations. Everything that a metric does to one representation (kernel, centring, ranks)
+happens here, once a layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calibtest.errors import InputError, UndefinedScoreError
+from calibtest.prepare.distances import require_spread, tied_ranks
+
+__all__ = ["Relation", "double_centred", "gaussian_kernel", "standardised", "u_centred"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """One prepared side of the matching form.
+
+    Attributes
+    ----------
+    matrix : (n, n) array of float64 or float32
+        Relation between items, of unit Frobenius norm.
+    zero_diagonal : bool
+        True when the diagonal carries nothing (distances, U-centred kernels); False for doubly centred kernels.
+    symmetric : bool
+        True when ``matrix`` equals its transpose.
+    scale : float
+        Frobenius norm before it was divided out.
+    details : mapping
+        What was chosen from the data (a bandwidth), for the report.
+    """
+
+    matrix: NDArray[np.floating]
+    zero_diagonal: bool
+    symmetric: bool = True
+    scale: float = 1.0
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def n_items(self) -> int:
+        return int(self.matrix.shape[0])
+
+
+def _unit(
+    matrix: Float, name: str, *, zero_diagonal: bool, dtype: DTypeLike, details: Mapping[str, float] | None = None
+) -> Relation:
+    norm = float(np.linalg.norm(matrix))
+    if not norm > 0.0:
+        raise UndefinedScoreError(
+            f"{name} relates all items alike (its centred kernel is zero), so its alignment with anything is "
+            "undefined; leave this layer out"
+        )
+    matrix /= norm
+    return Relation(
+        matrix.astype(dtype, copy=False), zero_diagonal=zero_diagonal, scale=norm, details=dict(details or {})
+    )
+
+
+def gram(centred: Float, name: str, *, dtype: DTypeLike = np.float64) -> Relation:
+    """Gram matrix of centred activations (rows and columns sum to zero)."""
+    if np.dtype(dtype) == np.float32:
+        narrow = centred.astype(np.float32)
+        product = narrow @ narrow.T
+        norm = float(np.linalg.norm(product))
+        return Relation(product / np.float32(norm), zero_diagonal=False, scale=norm)
+    return _unit(centred @ centred.T, name, zero_diagonal=False, dtype=dtype)
+
+
+def double_centred(
+    kernel: Float, name: str, *, dtype: DTypeLike = np.float64, details: Mapping[str, float] | None = None
+) -> Relation:
+    """``H K H`` of a symmetric kernel."""
+    columns = kernel.mean(axis=0)
+    centred = kernel - columns[:, None] - columns[None, :] + columns.mean()
+    _require_signal(centred, kernel, name)
+    return _unit(centred, name, zero_diagonal=False, dtype=dtype, details=details)
+
+
+def u_centred(
+    kernel: Float, name: str, *, dtype: DTypeLike = np.float64, details: Mapping[str, float] | None = None
+) -> Relation:
+    """U-centred kernel (Szekely and Rizzo 2014): zero diagonal and zero row sums. Needs at least 4 items."""
+    n = len(kernel)
+    if n < 4:
+        raise InputError(f"{name} has n = {n} items, but a debiased estimator needs at least 4; add items")
+    centred = kernel.copy()
+    np.fill_diagonal(centred, 0.0)
+    rows = centred.sum(axis=1)
+    centred -= (rows[:, None] + rows[None, :]) / (n - 2)
+    centred += rows.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centred, 0.0)
+    _require_signal(centred, kernel, name)
+    return _unit(centred, name, zero_diagonal=True, dtype=dtype, details=details)
+
+
+def _require_signal(centred: Float, kernel: Float, name: str) -> None:
+    """A centred kernel that is nothing but rounding of the kernel is no kernel."""
+    if np.abs(centred).max() <= 16 * np.finfo(np.float64).eps * np.abs(kernel).max():
+        raise UndefinedScoreError(
+            f"{name} relates all items alike (its centred kernel is zero: constant or zero variance), so its alignment "
+            "with anything is undefined; leave this layer out"
+        )
+
+
+def gaussian_kernel(squared: Float, name: str, *, bandwidth: float | None, fraction: float) -> tuple[Float, float]:
+    """``exp(-D^2 / (2 s^2))`` and the ``s`` used: `bandwidth`, or `fraction` of the median off-diagonal distance."""
+    if bandwidth is None:
+        median = float(np.sqrt(np.median(squared[np.triu_indices(len(squared), 1)])))
+        if median == 0.0:
+            raise UndefinedScoreError(
+                f"{name} has a median distance of 0 between its items (at least half of the pairs are copies), so no "
+                "bandwidth can be taken from it; drop the copies or give bandwidth"
+            )
+        bandwidth = fraction * median
+    with np.errstate(under="ignore"):
+        return np.exp(squared / (-2.0 * bandwidth**2)), bandwidth
+
+
+def standardised(
+    distances: Float,
+    name: str,
+    *,
+    ranks: bool,
+    centred: bool = True,
+    dtype: DTypeLike = np.float64,
+) -> Relation:
+    """Off-diagonal distances (or their mid-ranks), centred unless told otherwise, with a zero diagonal."""
+    upper = np.triu_indices(len(distances), 1)
+    values = distances[upper]
+    require_spread(values, name, "distances")
+    if ranks:
+        values = tied_ranks(values, tolerance=1e-13 * float(values.max()))
+        require_spread(values, name, "ranks of distances")
+    if centred:
+        values = values - values.mean()
+    matrix = np.zeros_like(distances)
+    matrix[upper] = values
+    matrix += matrix.T
+    return _unit(matrix, name, zero_diagonal=True, dtype=dtype)

@@ -1,0 +1,220 @@
+"""From two stacks to an orbit: the part that every test of alignment shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibtest.errors import CalibtestError, InputError, UndefinedScoreError
+from calibtest.inference.closed_form import closed_form_moments
+from calibtest.inference.moments import MomentGrid
+from calibtest.inference.orbit import Orbit
+from calibtest.metrics.base import Metric
+from calibtest.schemes.protocol import Scheme
+from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
+from calibtest.stacks import LayerStack, Paired, pair
+
+__all__ = ["Comparison", "Draws", "Precision", "Skipped", "compare", "seeded"]
+
+Draws = Literal["cosets", "independent"]
+Precision = Literal["float64", "float32"]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A layer that could not be compared, and why."""
+
+    side: str
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """States of both sides that can be compared under a metric.
+
+    Attributes
+    ----------
+    lefts, rights : dict of str to state
+        Prepared layers by name.
+    skipped : tuple of Skipped
+        Layers whose score is undefined.
+    """
+
+    metric: Metric
+    paired: Paired
+    lefts: dict[str, Any]
+    rights: dict[str, Any]
+    skipped: tuple[Skipped, ...] = field(default=())
+
+    @property
+    def n_items(self) -> int:
+        return self.paired.left.n_items
+
+    def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(L_a, L_b) factors and offsets that turn the form's values into scores."""
+        grid = [[self.metric.affine(a, b) for b in self.rights.values()] for a in self.lefts.values()]
+        both = np.asarray(grid, dtype=np.float64)
+        return both[..., 0], both[..., 1]
+
+    def orbit(
+        self,
+        relabellings: Relabellings,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Orbit:
+        """Scores of the whole grid under every relabelling."""
+        evaluation = self.metric.form.evaluate(
+            list(self.lefts.values()), list(self.rights.values()), relabellings, threads=threads, progress=progress
+        )
+        factor, offset = self.affine()
+        values, resolution = evaluation.values, np.abs(factor) * evaluation.resolution
+        if (factor != 1.0).any() or offset.any():
+            values = factor * values + offset
+        values = self.metric.within_range(values, resolution)
+        return Orbit(values, resolution, exhaustive=relabellings.exhaustive, coset_size=self._coset_size(relabellings))
+
+    @staticmethod
+    def _coset_size(relabellings: Relabellings) -> int | None:
+        return None if relabellings.exhaustive else relabellings.coset_size
+
+    def moments(self, scheme: Scheme) -> MomentGrid | None:
+        """Closed-form permutation mean and sd of the scores, where the scheme and the form have them."""
+        if not scheme.free:
+            return None
+        raw = closed_form_moments(list(self.lefts.values()), list(self.rights.values()))
+        if raw is None:
+            return None
+        factor, offset = self.affine()
+        return MomentGrid(factor * raw.mean + offset, np.abs(factor) * raw.sd)
+
+    def details(self) -> dict[str, dict[str, float]]:
+        """What preparation chose from the data (bandwidths), by side and layer."""
+        found: dict[str, dict[str, float]] = {}
+        for side, states in ((self.paired.left.name, self.lefts), (self.paired.right.name, self.rights)):
+            for layer, state in states.items():
+                chosen = getattr(state, "details", None)
+                if chosen:
+                    found[f"{side}::{layer}"] = dict(chosen)
+        return found
+
+
+def compare(
+    a: LayerStack,
+    b: LayerStack,
+    metric: Metric,
+    *,
+    precision: Precision = "float64",
+    skip_undefined: bool = True,
+) -> Comparison:
+    """Pair two stacks and prepare each layer once.
+
+    Raises
+    ------
+    InputError
+        When the stacks cannot be paired or the metric cannot use them.
+    UndefinedScoreError
+        When no layer of a side has a defined score (or, without `skip_undefined`, when any has none).
+    """
+    if precision not in ("float64", "float32"):
+        raise InputError(f"precision must be 'float64' or 'float32', got {precision!r}")
+    paired = pair(a, b)
+    skipped: list[Skipped] = []
+    states: list[dict[str, Any]] = []
+    for stack, prepare in ((paired.left, metric.source), (paired.right, metric.target)):
+        metric.check_items(stack.n_items, stack.name)
+        metric.check_kind(stack.kind)
+        prepared: dict[str, Any] = {}
+        first_error: UndefinedScoreError | None = None
+        for layer, array in stack.layers.items():
+            name = stack.name if len(stack) == 1 else f"layer {layer!r} of {stack.name}"
+            try:
+                prepared[layer] = prepare(array, name, kind=stack.kind, dtype=np.dtype(precision))
+            except UndefinedScoreError as error:
+                if not skip_undefined:
+                    raise
+                first_error = first_error or error
+                skipped.append(Skipped(stack.name, layer, str(error)))
+        if not prepared:
+            assert first_error is not None
+            raise first_error
+        states.append(prepared)
+    return Comparison(metric, paired, states[0], states[1], tuple(skipped))
+
+
+def draw(
+    scheme: Scheme, metric: Metric, n: int, n_resamples: int, rng: np.random.Generator, draws: Draws | None
+) -> Relabellings:
+    """Relabellings of a scheme, as cosets where the metric's form is faster for them (or as asked)."""
+    if draws not in (None, "cosets", "independent"):
+        raise InputError(f"draws must be 'cosets' or 'independent', got {draws!r}")
+    cosets = getattr(metric.form, "prefers_cosets", True) if draws is None else draws == "cosets"
+    relabellings = scheme.draw(n, n_resamples, rng, cosets=cosets)
+    if relabellings.n_items != n:  # a scheme of the user's own
+        raise InputError(f"scheme {scheme.name} drew relabellings of {relabellings.n_items} items, but there are {n}")
+    return relabellings
+
+
+def describe(relabellings: Relabellings) -> str:
+    """The number and kind of relabellings, in words."""
+    total = len(relabellings)
+    if relabellings.exhaustive:
+        kind = "circular shifts" if isinstance(relabellings, Cosets) else "relabellings"
+        return f"all {total:,} {kind} (enumerated, identity included)"
+    if isinstance(relabellings, Explicit):
+        return f"{total - 1:,} independent relabellings"
+    return f"{total - 1:,} relabellings ({relabellings.n_cosets:,} cosets of {relabellings.period:,} shifts)"
+
+
+def check_resamples(n_resamples: int) -> int:
+    """Refuse anything but a whole number of at least 1."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
+        raise InputError(
+            f"n_resamples (the number of permutations) must be a whole number of at least 1, got {n_resamples!r}; for "
+            "scores without a test use alignment_scores"
+        )
+    return int(n_resamples)
+
+
+def seeded(rng: Any) -> tuple[np.random.Generator, int | str]:
+    """Generator meant by `rng`, and what to record so that the run can be repeated.
+
+    Raises
+    ------
+    InputError
+        When `rng` is no seed (a whole number of at least 0) and no generator.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng, f"a {type(rng.bit_generator).__name__} generator of the caller's"
+    if rng is None:
+        entropy = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+        return np.random.default_rng(entropy), entropy
+    if isinstance(rng, np.random.SeedSequence | np.random.BitGenerator):
+        return np.random.default_rng(rng), f"a {type(rng).__name__} of the caller's"
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise InputError(f"rng (the seed) must be a whole number of at least 0 or a numpy Generator, got {rng!r}")
+    return np.random.default_rng(int(rng)), int(rng)
+
+
+def verify_null(orbit: Orbit, moments: MomentGrid) -> float:
+    """Largest deviation of a null mean from its closed form, in standard errors of independent draws.
+
+    Raises
+    ------
+    CalibtestError
+        When the deviation is impossible: the engine is wrong, and no p-value may leave it.
+    """
+    spread = np.where(moments.sd > 0, moments.sd, np.inf)
+    deviation = np.abs(orbit.null.mean(axis=0) - moments.mean) / spread * np.sqrt(orbit.n_resamples)
+    worst = float(deviation.max(initial=0.0))
+    # the sd is exact, so by Chebyshev's inequality this happens less than once in a million even for the worst data
+    if worst > 1000.0:
+        raise CalibtestError(
+            f"the null draws have a mean {worst:.0f} standard errors from its exact value; please report this with the data"
+        )
+    return worst

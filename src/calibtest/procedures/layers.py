@@ -1,0 +1,391 @@
+"""Which layers of two models agree, after everything that was searched?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibtest.errors import CalibtestWarning
+from calibtest.inference.aggregates import Aggregate, Aggregated, Omnibus, StudentizedMax, resolve_aggregate
+from calibtest.inference.calibration import check_alpha
+from calibtest.inference.moments import MomentGrid
+from calibtest.inference.orbit import Orbit
+from calibtest.inference.pvalues import MonteCarloInterval, check_alternative
+from calibtest.inference.standardise import Standardised, standardise
+from calibtest.metrics.base import Metric
+from calibtest.metrics.registry import resolve_metric
+from calibtest.procedures.cells import Cells, best_value, read_cells
+from calibtest.procedures.comparison import (
+    Comparison,
+    Draws,
+    Precision,
+    Skipped,
+    check_resamples,
+    compare,
+    describe,
+    draw,
+    seeded,
+    verify_null,
+)
+from calibtest.procedures.notes import data_notes, design_notes
+from calibtest.procedures.provenance import Provenance, provenance
+from calibtest.schemes.protocol import Scheme
+from calibtest.schemes.resolve import resolve_scheme
+from calibtest.stacks import LayerStack
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["LayersResult", "layers_test"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LayersResult:
+    """Result of `layers_test`.
+
+    Attributes
+    ----------
+    layers_a, layers_b : tuple of str
+        Names of the compared layers, left (rows of every grid) and right (columns).
+    cells : Cells
+        (L_a, L_b) grids: scores, chance levels, z, thresholds, calibrated scores, p-values.
+    omnibus : Omnibus
+        Test of the whole search: statistic, p-value and null distribution of the aggregate.
+    best : (str, str)
+        The pair of layers that the aggregate singles out.
+    skipped : tuple of Skipped
+        Layers without a defined score, and why.
+    notes : tuple of str
+        What a reader must know about the data and the design.
+    provenance : Provenance
+        Metric, scheme, relabellings, seed, versions and digests of the inputs.
+    orbit : Orbit
+        Scores under every relabelling, (M, L_a, L_b), row 0 observed.
+    moments : MomentGrid or None
+        Closed-form chance mean and sd, where there are any.
+    null_check : float or None
+        Largest deviation of a null mean from its closed form, in standard errors.
+    """
+
+    layers_a: tuple[str, ...]
+    layers_b: tuple[str, ...]
+    cells: Cells
+    omnibus: Omnibus
+    best: tuple[str, str]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+    provenance: Provenance
+    orbit: Orbit
+    moments: MomentGrid | None
+    null_check: float | None
+    metric: Metric
+    alpha: float
+    alternative: str
+    standardised: Standardised = field(repr=False)
+
+    # ---- the search as a whole
+    @property
+    def statistic(self) -> float:
+        """Observed value of the aggregate."""
+        return self.omnibus.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """p-value of the whole search; the null says that no pair of layers is aligned."""
+        return self.omnibus.pvalue
+
+    @property
+    def null_distribution(self) -> Float:
+        """(M - 1,) aggregates under the relabellings."""
+        return self.omnibus.null_distribution
+
+    @property
+    def min_pvalue(self) -> float:
+        """Least p-value that the design can give."""
+        return self.omnibus.min_pvalue
+
+    @property
+    def interval(self) -> MonteCarloInterval | None:
+        """Monte-Carlo interval of `pvalue`; None when all relabellings were used."""
+        return self.omnibus.interval
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of relabellings beside the identity."""
+        return self.orbit.n_resamples
+
+    # ---- grids
+    @property
+    def scores(self) -> Float:
+        """(L_a, L_b) observed scores."""
+        return self.cells.scores
+
+    @property
+    def chance(self) -> Float:
+        """(L_a, L_b) mean scores over relabellings."""
+        return self.cells.chance
+
+    @property
+    def chance_corrected(self) -> Float:
+        """(L_a, L_b) ``(score - chance) / (best value - chance)``."""
+        return self.cells.chance_corrected
+
+    @property
+    def zscore(self) -> Float:
+        """(L_a, L_b) ``(score - chance) / chance_sd``."""
+        return self.cells.zscore
+
+    @property
+    def threshold(self) -> Float:
+        """(L_a, L_b) scores that must be passed at level alpha."""
+        return self.cells.threshold
+
+    @property
+    def calibrated(self) -> Float:
+        """(L_a, L_b) calibrated scores, positive exactly where the cell's own p is at most alpha."""
+        return self.cells.calibrated
+
+    def aggregate(self, how: str | Aggregate | Callable[[Float], Float]) -> Omnibus:
+        """The whole search judged by another aggregate, from the same relabellings.
+
+        Parameters
+        ----------
+        how : str, Aggregate or callable
+            ``"studentized_max"``, ``"max"``, ``"mean"``, ``"row_max_mean"``, ``"column_max_mean"``, ``"top_m"`` (such
+            as ``"top_5"``), or a callable from (M, L_a, L_b) scores to (M,) numbers. Choose it before looking:
+            reporting the best of several aggregates is a search of its own.
+
+        Returns
+        -------
+        Omnibus
+        """
+        return self._aggregated(resolve_aggregate(how)).calibrate(
+            self.orbit, alpha=self.alpha, s_max=best_value(self.metric.claims)
+        )
+
+    def _aggregated(self, aggregate: Aggregate) -> Aggregated:
+        return aggregate(
+            self.orbit, standardised=self.standardised, alternative=self.alternative, sign=_sign(self.metric)
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair of layers, the strongest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``layer_a, layer_b, score, chance, chance_sd, zscore, chance_corrected, threshold, calibrated,
+            pvalue, pvalue_low, pvalue_high, pvalue_adjusted, informative``.
+        """
+        from calibtest.report.table import layers_frame
+
+        return layers_frame(self)
+
+    def to_json(self, *, null: bool = False) -> str:
+        """The result as a JSON document; with `null` the null distribution of the aggregate too."""
+        from calibtest.report.document import layers_document
+
+        return layers_document(self, null=null)
+
+    def plot(self) -> Figure:
+        """Heatmaps of raw score, chance level and calibrated score side by side."""
+        from calibtest.report.draw import draw_layers
+
+        return draw_layers(self)
+
+    def __repr__(self) -> str:
+        from calibtest.report.text import layers_text
+
+        return layers_text(self)
+
+
+def _sign(metric: Metric) -> int:
+    return 1 if metric.claims.larger_is_more_similar else -1
+
+
+def layers_test(
+    a: Any,
+    b: Any,
+    *,
+    metric: str | Metric | Callable[[Any, Any], float] = "linear_cka",
+    aggregate: str | Aggregate | Callable[[Float], Float] = "studentized_max",
+    scheme: str | Scheme | None = None,
+    groups: Any = None,
+    n_resamples: int = 9999,
+    alternative: str = "greater",
+    alpha: float = 0.05,
+    draws: Draws | None = None,
+    precision: Precision = "float64",
+    rng: Any = None,
+    n_jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> LayersResult:
+    """Which layers of two models are aligned beyond chance, after searching all pairs?
+
+    The null hypothesis says that the pairing of the items carries no information about any pair of layers: under the
+    scheme, every relabelling of the right-hand items was as likely as the observed one. One relabelling is applied to
+    all layers at a time, so the p-value of the search and the adjusted p-values account for everything searched.
+
+    Parameters
+    ----------
+    a, b : LayerStack, dict of str to array, list of arrays, or one (n, L, d) or (n, d) array
+        Activations of the two models: items in rows, the same items on both sides (paired by id where both have ids).
+    metric : str, Metric or callable ``f(x, y) -> float``
+        Score of a pair of layers; see `metrics`.
+    aggregate : str, Aggregate or callable
+        What the search reports: ``"studentized_max"`` (default) compares layers on the scale of their own chance
+        level; the raw ``"max"`` favours wide layers and is there for comparison with published numbers.
+    scheme : str or Scheme, optional
+        ``"exchangeable"`` (default), ``"within_groups"``, ``"whole_groups"``, ``"circular"`` or a scheme object.
+    groups : (n,) sequence, optional
+        Group of every item, for the schemes that use groups.
+    n_resamples : int
+        Least number of relabellings beside the identity. Cosets come in multiples of the number of items, and a
+        design with no more relabellings than this is enumerated; the number used is in the result.
+    alternative : {"greater", "less", "two-sided"}
+        ``"greater"``: more similar than chance (for a distance: smaller).
+    alpha : float
+        Level of thresholds and calibrated scores.
+    draws : {"cosets", "independent"}, optional
+        Kind of relabellings; by default cosets of cyclic shifts where the metric is faster with them.
+    precision : {"float64", "float32"}
+        Precision of relations between items; float32 is faster and widens the tie tolerance.
+    rng : int or numpy.random.Generator, optional
+        Seed; recorded in the result.
+    n_jobs : int, optional
+        Threads (for a callable metric: processes). Results do not depend on it.
+    progress : callable, optional
+        Called with the share done, from 0 to 1.
+
+    Returns
+    -------
+    LayersResult
+
+    Raises
+    ------
+    InputError
+        When the input cannot be used; the sentence says what to do.
+
+    Notes
+    -----
+    Per-cell adjusted p-values are Westfall-Young: exact when no pair is aligned; when some are, control for the others
+    needs subset pivotality (the joint null of a subset of pairs does not depend on the rest).
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-Based Multiple Testing. Groeger, Wen and Brbic (2026), on calibrated
+    similarity. Ramdas, Barber, Candes and Tibshirani (2023), arXiv 2204.13581, on cosets.
+
+    Examples
+    --------
+    >>> import numpy as np, calibtest
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.standard_normal((60, 4))
+    >>> a = {"early": rng.standard_normal((60, 30)), "late": signal @ rng.standard_normal((4, 8))}
+    >>> b = {"early": rng.standard_normal((60, 50)), "late": signal + 0.5 * rng.standard_normal((60, 4))}
+    >>> result = calibtest.layers_test(a, b, n_resamples=999, rng=0)
+    >>> result.best
+    ('late', 'late')
+    >>> result.pvalue < 0.01  # after searching all four pairs
+    True
+    """
+    chosen = resolve_metric(metric)
+    how = resolve_aggregate(aggregate)
+    plan = resolve_scheme(scheme, groups)
+    level, direction, asked = check_alpha(alpha), check_alternative(alternative), check_resamples(n_resamples)
+    comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
+    result = run(
+        comparison,
+        how,
+        plan,
+        n_resamples=asked,
+        alternative=direction,
+        alpha=level,
+        draws=draws,
+        rng=rng,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    for note in result.notes:
+        warnings.warn(note, CalibtestWarning, stacklevel=2)
+    return result
+
+
+def as_stack(obj: Any, name: str) -> LayerStack:
+    """Stack meant by any of the inputs that a grid accepts."""
+    if isinstance(obj, LayerStack):
+        return LayerStack.build(obj, name=obj.name)
+    return LayerStack.build(obj, name=name, layers_axis=getattr(obj, "ndim", 0) == 3)
+
+
+def run(
+    comparison: Comparison,
+    aggregate: Aggregate,
+    scheme: Scheme,
+    *,
+    n_resamples: int,
+    alternative: str,
+    alpha: float,
+    draws: Draws | None,
+    rng: Any,
+    n_jobs: int | None,
+    progress: Callable[[float], None] | None,
+) -> LayersResult:
+    """Draw, evaluate and read: everything after the input has been checked."""
+    metric, n = comparison.metric, comparison.n_items
+    generator, seed = seeded(rng)
+    relabellings = draw(scheme, metric, n, n_resamples, generator, draws)
+    orbit = comparison.orbit(relabellings, threads=n_jobs, progress=progress)
+    moments = comparison.moments(scheme)
+    null_check = None if moments is None or orbit.n_resamples < 1 else verify_null(orbit, moments)
+    standardised = (
+        standardise(orbit) if moments is None else standardise(orbit, mean=moments.mean, sd=_floored(moments.sd, orbit))
+    )
+    cells = read_cells(orbit, standardised, moments, metric.claims, alpha=alpha, alternative=alternative)
+    aggregated = aggregate(orbit, standardised=standardised, alternative=alternative, sign=_sign(metric))
+    omnibus = aggregated.calibrate(orbit, alpha=alpha, s_max=best_value(metric.claims))
+    names_a, names_b = tuple(comparison.lefts), tuple(comparison.rights)
+    studentized = isinstance(aggregate, StudentizedMax)
+    strength = (
+        standardised.evidence(alternative=alternative, sign=_sign(metric))[0]
+        if studentized
+        else _sign(metric) * orbit.observed
+    )
+    best = np.unravel_index(int(np.argmax(strength)), strength.shape)
+    notes = data_notes(comparison, scheme)
+    notes += design_notes(omnibus.min_pvalue, alpha, scheme.order(n), n)
+    if cells.uninformative.any():
+        notes.append(
+            f"{int(cells.uninformative.sum())} of {cells.uninformative.size} layer pairs have the same score under every "
+            "relabelling and carry no evidence (their calibrated score is 0)"
+        )
+    return LayersResult(
+        layers_a=names_a,
+        layers_b=names_b,
+        cells=cells,
+        omnibus=omnibus,
+        best=(names_a[int(best[0])], names_b[int(best[1])]),
+        skipped=comparison.skipped,
+        notes=tuple(notes),
+        provenance=provenance(comparison, scheme, describe(relabellings), seed),
+        orbit=orbit,
+        moments=moments,
+        null_check=null_check,
+        metric=metric,
+        alpha=alpha,
+        alternative=alternative,
+        standardised=standardised,
+    )
+
+
+def _floored(sd: Float, orbit: Orbit) -> Float:
+    """Closed-form sd, never below the rounding of the statistic (a constant cell is recognised by its orbit)."""
+    return np.maximum(sd, orbit.resolution)
