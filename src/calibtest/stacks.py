@@ -305,7 +305,7 @@ def _pair_by_id(left: LayerStack, right: LayerStack, left_name: str, right_name:
         )
         raise InputError(
             f"{left_name} has {left.n_items} items, {right_name} has {right.n_items} items, and the id {first!r} of "
-            f"{here} has no partner in {there} ({len(lonely_left)} ids only in {left_name}, {len(lonely_right)} only "
+            f"{here} has no partner in {there} ({len(lonely_left)} only in {left_name}, {len(lonely_right)} only "
             f"in {right_name}); keep the shared items on both sides first"
         )
     order = np.fromiter((places[item] for item in left.ids), dtype=np.int64, count=left.n_items)

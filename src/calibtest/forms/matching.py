@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.fft
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calibtest.forms.evaluation import Evaluation
 from calibtest.forms.layout import Block, Layout
@@ -36,6 +36,11 @@ class Matching:
 
     Relations have unit Frobenius norm, so values lie in [-1, 1] up to rounding.
     """
+
+    @staticmethod
+    def state_bytes(n: int, dtype: DTypeLike) -> int:
+        """Memory of one relation."""
+        return n * n * np.dtype(dtype).itemsize
 
     def evaluate(
         self,

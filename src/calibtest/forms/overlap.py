@@ -2,16 +2,15 @@
 
 The same matching value as ``calibtest.forms.matching``, for adjacencies that are nearly empty: the work is in the edges
 and no (n, n) array is ever made. Under a cyclic group of shifts all shifts of a coset come from one histogram of
-``n k**2`` additions; listed relabellings cost about one look-up an edge, shared by all the layers of one side. Between
-graphs without ties every value is a whole number and exact.
+``n k**2`` additions; listed relabellings cost about one look-up an edge, shared by all the layers of the right side.
+Between graphs without ties every value is a whole number and exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +22,18 @@ from calibtest.prepare.neighbours import NeighbourGraph
 from calibtest.schemes.relabellings import Cosets, Relabellings
 
 if TYPE_CHECKING:
-    from calibtest.kernels.overlap import Entries, Words
+    from calibtest.kernels.overlap import Entries, Keyed, Lists, Words
 
 __all__ = ["Overlap"]
 
 Progress = Callable[[float], None]
 Index = NDArray[np.int64]
+Placed = NDArray[np.unsignedinteger[Any]]
 Task = TypeVar("Task")
 
-_DENSE_KEYS = 2**20  # a table of all keys is kept up to this size, or up to a few keys an edge
 _BATCH_EDGES = 2**17  # edges placed at a time by a thread
-_WORD = 64
 _BATCH_LOOKUPS = 2**24  # look-ups of listed relabellings that a thread does in one go
+_WORD = 64
 _REPORTS = 16
 
 
@@ -86,19 +85,18 @@ class Overlap:
                         f"{side} layer {number} has {graph.n_items} items but the relabellings have "
                         f"{relabellings.n_items}; draw them for the items of these layers"
                     )
-        tell = progress or (lambda share: None)
         if isinstance(relabellings, Cosets):
-            values = _evaluate_cosets(lefts, rights, relabellings, threads, tell)
+            values = _evaluate_cosets(lefts, rights, relabellings, threads, progress)
         else:
-            values = _evaluate_listed(lefts, rights, relabellings.indices, threads, tell)
+            values = _evaluate_listed(lefts, rights, relabellings.indices, threads, progress)
         return Evaluation(values, _resolution(lefts, rights))
 
     @staticmethod
     def dense_pays(n: int, k: int) -> bool:
         """True when FFTs over dense adjacencies (``calibtest.forms.matching``) cost less than the histograms.
 
-        A relabelling costs about ``k**2`` additions here and an amount proportional to n there; the two meet at about
-        k = 55 for n = 1,024. This form never switches by itself: a metric may ask, and prepare dense relations instead.
+        A relabelling costs about ``k**2`` additions here and an amount proportional to n there. This form never
+        switches by itself: a metric may ask, and prepare dense relations instead.
         """
         return k * k > 3 * n
 
@@ -109,85 +107,93 @@ def _resolution(lefts: Sequence[NeighbourGraph], rights: Sequence[NeighbourGraph
     return np.array(cells, dtype=np.float64).reshape(len(lefts), len(rights))
 
 
+def _in_turns(
+    function: Callable[[Task], None], work: Sequence[Task], threads: int | None, tell: Progress | None
+) -> None:
+    """Do all the work on threads; where somebody listens, in some turns after each of which the share done is told."""
+    turns = 1 if tell is None else min(_REPORTS, len(work))
+    for turn in range(turns):
+        map_threads(function, work[len(work) * turn // turns : len(work) * (turn + 1) // turns], threads=threads)
+        if tell is not None:
+            tell((turn + 1) / turns)
+
+
 # -------------------------------------------------------------------------------------------- cosets, by histograms
-@dataclass(frozen=True, eq=False)
 class _Ground:
-    """Rings and fixed places of a set of cosets."""
+    """Where the items of a set of cosets stand, and which keys their edges can have."""
 
-    cosets: Cosets
-
-    @cached_property
-    def shape(self) -> tuple[int, int, int]:
-        """Tracks, period and number of fixed places."""
-        c = self.cosets
-        return c.tracks, c.period, c.n_items - c.tracks * c.period
+    def __init__(self, cosets: Cosets) -> None:
+        self.period = cosets.period
+        self.shape = (cosets.tracks, cosets.period, cosets.n_items - cosets.tracks * cosets.period)
+        self.left = self._positions(cosets.order[None])
+        self.right = self._positions(cosets.representatives)
 
     @property
     def n_keys(self) -> int:
         tracks, period, fixed = self.shape
         return tracks * tracks * period + 2 * tracks * fixed + fixed * fixed
 
-    @property
-    def index(self) -> type[np.int32] | type[np.int64]:
-        """Integer type that holds every key."""
-        return np.int32 if self.n_keys < 2**31 else np.int64
-
-    def positions(self, layouts: Index) -> NDArray[np.int32]:
-        """(R, n, 2) ring and place of every item under each layout (the item on each position)."""
+    def _positions(self, layouts: Index) -> NDArray[np.uint32]:
+        """(R, n, 2) ring and place of every item, for layouts that list the item on every position."""
         tracks, period, fixed = self.shape
-        ring = np.concatenate((np.repeat(np.arange(tracks), period), tracks + np.arange(fixed)))
-        place = np.concatenate((np.tile(np.arange(period), tracks), np.zeros(fixed, dtype=np.int64)))
-        positions = np.empty((*layouts.shape, 2), dtype=np.int32)
-        rows = np.arange(len(layouts))[:, None]
-        positions[rows, layouts, 0] = ring
-        positions[rows, layouts, 1] = place
+        ground = np.zeros((layouts.shape[1], 2), dtype=np.uint32)
+        ground[:, 0] = np.concatenate((np.repeat(np.arange(tracks), period), tracks + np.arange(fixed)))
+        ground[: tracks * period, 1] = np.tile(np.arange(period), tracks)
+        positions = np.empty((*layouts.shape, 2), dtype=np.uint32)
+        for mine, items in zip(positions, layouts, strict=True):
+            mine[items] = ground
         return positions
 
-    def place(self, graph: NeighbourGraph, tails: NDArray[np.int32], layouts: Index) -> NDArray[np.signedinteger]:
-        """(R, n_edges, 2) key and place of every edge under each layout."""
+    def place(self, graph: NeighbourGraph, positions: NDArray[np.uint32]) -> Placed:
+        """(R, n_edges, 2) key and place of every edge."""
         from calibtest.kernels.overlap import Rings, place_edges
 
-        placed = np.empty((len(layouts), graph.n_edges, 2), dtype=self.index)
-        place_edges(tails, graph.indices, self.positions(layouts), Rings(*self.shape), placed)
+        placed: Placed = np.empty(
+            (len(positions), graph.n_edges, 2), dtype=np.uint32 if self.n_keys < 2**32 else np.uint64
+        )
+        place_edges(_unsigned(graph.tails()), _unsigned(graph.indices), positions, Rings(*self.shape), placed)
         return placed
 
 
-class _Table:
-    """Left edges grouped by key: all keys in a table, or only those that occur where there are too many."""
+class _Numbering:
+    """Numbers for the keys of one left graph: every possible key, or, where these are many, the keys that occur."""
+
+    def __init__(self, placed: Placed, n_keys: int) -> None:
+        from calibtest.kernels.overlap import fill_slots
+
+        self.all = n_keys <= 2 * placed.shape[1]
+        self.size = n_keys
+        if not self.all:
+            self.keys = np.unique(placed[:, :, 0])
+            self.size = self.keys.size + 1  # the last number stands for every other key
+            self.slots = np.full(1 << (2 * self.size).bit_length(), -1, dtype=np.int64)
+            fill_slots(self.keys, self.slots)
+
+    def sort(self, placed: Placed, weights: NDArray[np.float64] | None) -> Keyed:
+        """Placed edges by the number of their key."""
+        from calibtest.kernels.overlap import Keyed, number_keys, sort_by_key
+
+        if not self.all:
+            numbered = np.empty(placed.shape, dtype=np.uint32)
+            number_keys(placed, self.keys, self.slots, numbered)
+            placed = numbered
+        starts = np.empty((len(placed), self.size + 1), dtype=np.uint32)
+        order, places = np.empty((2, *placed.shape[:2]), dtype=np.uint32)
+        sort_by_key(placed, starts, order, places)
+        return Keyed(starts, places, np.empty((len(placed), 0)) if weights is None else weights[order])
+
+
+class _Left:
+    """Edges of one left graph by key, as the right edges will look for them."""
 
     def __init__(self, graph: NeighbourGraph, ground: _Ground) -> None:
-        from calibtest.kernels.overlap import fill_slots, find_slots, sort_by_key
-
-        placed = ground.place(graph, graph.tails(), ground.cosets.order[None])
-        period = ground.cosets.period
-        self.keys: NDArray[np.signedinteger] | None = None
-        n_keys = ground.n_keys
-        if n_keys > max(_DENSE_KEYS, 4 * graph.n_edges):
-            self.keys = np.unique(placed[0, :, 0])
-            n_keys = self.keys.size + 1  # the last one stands for all the others, and stays empty
-            self.slots = np.full(1 << (2 * n_keys).bit_length(), -1, dtype=np.int32)
-            fill_slots(self.keys, self.slots)
-            numbered = np.empty(placed.shape, dtype=np.int32)
-            find_slots(placed, self.keys, self.slots, numbered)
-            placed = numbered
-        self.starts = np.zeros(n_keys + 1, dtype=np.int32)
-        order = np.empty(graph.n_edges, dtype=np.int32)
-        sort_by_key(placed[0], self.starts, order)
-        places = placed[0, order, 1].astype(np.int32)
-        places[places == period] = 0  # unmoved edges: the place on the right alone sends them to the last bin
-        self.places = places
-        self.weights = graph.edge_weights()[order]
+        placed = ground.place(graph, ground.left)
+        self.numbering = _Numbering(placed, ground.n_keys)
+        keyed = self.numbering.sort(placed, graph.edge_weights())
+        # unmoved edges: the place on the right alone sends them to the last bin
+        places = np.where(keyed.places == ground.period, np.uint32(0), keyed.places)
+        self.keyed = keyed._replace(places=places)
         self.binary = graph.binary
-
-    def lookup(self, placed: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
-        """Right edges with keys as this table numbers them."""
-        from calibtest.kernels.overlap import find_slots
-
-        if self.keys is None:
-            return placed
-        numbered = np.empty(placed.shape, dtype=np.int32)
-        find_slots(placed, self.keys, self.slots, numbered)
-        return numbered
 
 
 def _evaluate_cosets(
@@ -195,51 +201,49 @@ def _evaluate_cosets(
     rights: Sequence[NeighbourGraph],
     cosets: Cosets,
     threads: int | None,
-    tell: Progress,
+    tell: Progress | None,
 ) -> NDArray[np.float64]:
     period, workers = cosets.period, threads or default_threads()
     ground = _Ground(cosets)
-    tables = map_threads(lambda graph: _Table(graph, ground), lefts, threads=threads)
-    tails = [graph.tails() for graph in rights]
+    keyed = map_threads(lambda graph: _Left(graph, ground), lefts, threads=threads)
     values = np.empty((cosets.n_cosets, period, len(lefts), len(rights)))
 
-    largest = max(graph.n_edges for graph in rights)
-    batch = max(1, _BATCH_EDGES // max(largest, 2 * period))
+    batch = max(1, _BATCH_EDGES // max(2 * period, *(graph.n_edges for graph in rights)))
     tasks = [
-        (slice(r, min(r + batch, cosets.n_cosets)), right)
-        for r in range(0, cosets.n_cosets, batch)
+        (slice(first, min(first + batch, cosets.n_cosets)), right)
+        for first in range(0, cosets.n_cosets, batch)
         for right in range(len(rights))
     ]
     # few tasks: divide them by left layers too, at the price of placing the right edges more than once
-    parts = min(len(lefts), max(1, -(-2 * workers // len(tasks))))
+    parts = min(len(lefts), max(1, 2 * workers // len(tasks)))
     shares = np.array_split(np.arange(len(lefts)), parts)
 
     def one(task: tuple[slice, int, NDArray[np.intp]]) -> None:
         some, at, share = task
-        placed = ground.place(rights[at], tails[at], cosets.representatives[some])
-        for left in share:
-            values[some, :, left, at] = _shift_values(tables[left], rights[at], placed, period)
+        right = rights[at]
+        placed = ground.place(right, ground.right[some])
+        shared: Keyed | None = None
+        for number in share:
+            left = keyed[number]
+            weighted = not (left.binary and right.binary)
+            if left.numbering.all and not weighted:
+                shared = shared or left.numbering.sort(placed, None)
+                mine = shared
+            else:
+                mine = left.numbering.sort(placed, right.edge_weights() if weighted else None)
+            values[some, :, number, at] = _shift_values(left.keyed, mine, period, weighted)
 
-    work = [(some, at, share) for some, at in tasks for share in shares]
-    _in_turns(one, work, threads, tell)
+    _in_turns(one, [(some, at, share) for some, at in tasks for share in shares], threads, tell)
     return values.reshape(len(cosets), len(lefts), len(rights))
 
 
-def _shift_values(
-    table: _Table, right: NeighbourGraph, placed: NDArray[np.signedinteger], period: int
-) -> NDArray[np.float64]:
+def _shift_values(left: Keyed, right: Keyed, period: int, weighted: bool) -> NDArray[np.float64]:
     """(R, period) values under every shift of each layout of the right graph."""
     from calibtest.kernels.overlap import count_matches, weigh_matches
 
-    numbered = table.lookup(placed)
-    bins: NDArray[np.int64] | NDArray[np.float64]
-    if table.binary and right.binary:
-        bins = np.zeros((len(placed), 2 * period + 1), dtype=np.int64)
-        count_matches(table.starts, table.places, numbered, bins)
-    else:
-        bins = np.zeros((len(placed), 2 * period + 1), dtype=np.float64)
-        weigh_matches(table.starts, table.places, table.weights, numbered, right.edge_weights(), bins)
-    return (bins[:, :period] + bins[:, period:-1] + bins[:, -1:]).astype(np.float64)
+    bins: NDArray[Any] = np.zeros((len(right.starts), 2 * period + 1), dtype=np.float64 if weighted else np.int64)
+    (weigh_matches if weighted else count_matches)(left, right, bins)
+    return (bins[:, :period] + bins[:, period:-1] + bins[:, -1:]).astype(np.float64, copy=False)
 
 
 # ------------------------------------------------------------------------------------ listed relabellings, by look-up
@@ -248,91 +252,79 @@ def _evaluate_listed(
     rights: Sequence[NeighbourGraph],
     listed: Index,
     threads: int | None,
-    tell: Progress,
+    tell: Progress | None,
 ) -> NDArray[np.float64]:
-    """Spread one side's lists over rows of words and look the other side's edges up, whichever costs less."""
-    if _union_cost(lefts) + _edges(rights) < _union_cost(rights) + _edges(lefts):
-        # T(pi) = sum_ij A[i, j] B[pi i, pi j] = sum_uv B[u, v] A[qi u, qi v] with qi the inverse of pi
-        inverse = np.empty_like(listed)
-        inverse[np.arange(len(listed))[:, None], listed] = np.arange(listed.shape[1])
-        swapped = _look_up(rights, lefts, inverse, threads, tell)
-        return np.ascontiguousarray(swapped.transpose(0, 2, 1))
-    return _look_up(lefts, rights, listed, threads, tell)
+    from calibtest.kernels.overlap import count_listed, weigh_listed
 
-
-def _edges(graphs: Sequence[NeighbourGraph]) -> int:
-    return sum(graph.n_edges for graph in graphs)
-
-
-def _union_cost(graphs: Sequence[NeighbourGraph]) -> int:
-    """Writes and erasures of the spread lists; neighbours that layers share are counted once a layer."""
-    return 2 * _edges(graphs)
-
-
-def _look_up(
-    lefts: Sequence[NeighbourGraph],
-    rights: Sequence[NeighbourGraph],
-    listed: Index,
-    threads: int | None,
-    tell: Progress,
-) -> NDArray[np.float64]:
-    from calibtest.kernels.overlap import Lists, count_listed, weigh_listed
-
-    offsets = np.cumsum([0, *(graph.n_edges for graph in lefts)])
-    left = Lists(
-        starts=np.stack([graph.indptr + offset for graph, offset in zip(lefts, offsets, strict=False)]),
-        columns=np.concatenate([graph.indices for graph in lefts]),
-        weights=np.concatenate([graph.edge_weights() for graph in lefts]),
-    )
+    left = _lists(lefts)
     binary = all(graph.binary for graph in (*lefts, *rights))
     groups = [slice(first, min(first + _WORD, len(rights))) for first in range(0, len(rights), _WORD)]
     spread = [_spread(rights[group]) for group in groups]
     values = np.empty((len(listed), len(lefts), len(rights)))
 
-    an_evaluation = max(1, _edges(lefts) + max(entries.columns.size for entries, _ in spread))
+    an_evaluation = left.columns.size + max(entries.columns.size for entries, _ in spread)
     workers = threads or default_threads()
     batch = max(1, min(_BATCH_LOOKUPS // an_evaluation, -(-len(listed) // (4 * workers))))
 
     def one(task: tuple[int, int]) -> None:
         first, at = task
-        some = np.ascontiguousarray(listed[first : first + batch], dtype=np.int32)
+        some = listed[first : first + batch].astype(np.uint32)
         group, (entries, words) = groups[at], spread[at]
-        shape = (len(some), len(lefts), group.stop - group.start)
+        grid: NDArray[Any] = np.empty(
+            (len(some), len(lefts), group.stop - group.start), dtype=np.int64 if binary else np.float64
+        )
         if binary:
-            counts = np.empty(shape, dtype=np.int64)
-            count_listed(left, words, some, counts)
-            values[first : first + batch, :, group] = counts
+            count_listed(left, words, some, grid)
         else:
-            sums = np.empty(shape, dtype=np.float64)
-            weigh_listed(left, entries, some, sums)
-            values[first : first + batch, :, group] = sums
+            weigh_listed(left, entries, some, grid)
+        values[first : first + batch, :, group] = grid
 
-    work = [(first, at) for first in range(0, len(listed), batch) for at in range(len(groups))]
-    _in_turns(one, work, threads, tell)
+    _in_turns(one, [(f, g) for f in range(0, len(listed), batch) for g in range(len(groups))], threads, tell)
     return values
 
 
+def _edges(graphs: Sequence[NeighbourGraph]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Tails, layers and weights of the edges of several graphs, graph after graph."""
+    tails = np.concatenate([graph.tails() for graph in graphs]).astype(np.int64)
+    layers = np.repeat(np.arange(len(graphs)), [graph.n_edges for graph in graphs])
+    return tails, layers, np.concatenate([graph.edge_weights() for graph in graphs])
+
+
+def _lists(graphs: Sequence[NeighbourGraph]) -> Lists:
+    """Lists of several graphs, item by item and within an item layer by layer."""
+    from calibtest.kernels.overlap import Lists
+
+    tails, layers, weights = _edges(graphs)
+    columns = np.concatenate([graph.indices for graph in graphs])
+    row = tails * len(graphs) + layers
+    order = np.argsort(tails, kind="stable")
+    lengths = np.bincount(row, minlength=graphs[0].n_items * len(graphs))
+    return Lists(_starts(lengths), _unsigned(columns[order]), weights[order])
+
+
 def _spread(graphs: Sequence[NeighbourGraph]) -> tuple[Entries, Words]:
-    """Lists of up to 64 layers merged item by item: every neighbour once, with its layers and weights, and as a word."""
+    """Lists of up to 64 graphs merged item by item: every neighbour once, with its layers and weights, and as a word."""
     from calibtest.kernels.overlap import Entries, Words
 
     n = graphs[0].n_items
-    keys = np.concatenate([graph.tails().astype(np.int64) * n + graph.indices for graph in graphs])
-    layers = np.repeat(np.arange(len(graphs), dtype=np.int32), [graph.n_edges for graph in graphs])
-    weights = np.concatenate([graph.edge_weights() for graph in graphs])
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    starts = np.searchsorted(keys[first], np.arange(n + 1, dtype=np.int64) * n)
-    columns = (keys[first] % n).astype(np.int32)
-    bits = np.left_shift(np.uint64(1), layers[order].astype(np.uint64))
-    entries = Entries(starts, columns, np.append(first, keys.size), layers[order], weights[order])
+    tails, layers, weights = _edges(graphs)
+    pairs = tails * n + np.concatenate([graph.indices for graph in graphs])
+    order = np.argsort(pairs, kind="stable")
+    pairs, layers, weights = pairs[order], layers[order], weights[order]
+    first = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
+    row, column = np.divmod(pairs[first], n)
+    starts = _starts(np.bincount(row, minlength=n))
+    columns = column.astype(np.uint32)
+    bits = np.left_shift(np.uint64(1), layers.astype(np.uint64))
+    entries = Entries(
+        starts, columns, np.append(first, pairs.size).astype(np.uint32), layers.astype(np.uint32), weights
+    )
     return entries, Words(starts, columns, np.bitwise_or.reduceat(bits, first))
 
 
-def _in_turns(function: Callable[[Task], None], work: Sequence[Task], threads: int | None, tell: Progress) -> None:
-    """Do all the work on threads, in some turns after each of which the share done is told."""
-    turn = max(threads or default_threads(), -(-len(work) // _REPORTS))
-    for first in range(0, len(work), turn):
-        map_threads(function, work[first : first + turn], threads=threads)
-        tell(min(first + turn, len(work)) / len(work))
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.uint32)
+
+
+def _unsigned(indices: NDArray[np.int32]) -> NDArray[np.uint32]:
+    return indices.view(np.uint32)

@@ -175,8 +175,8 @@ def calibrate_orbit(
     """`calibrate_values` for the cells of an orbit, `alternative` said of similarity.
 
     With `sign` = -1 smaller values are more similar: thresholds then lie at the lower end, and everything is reported
-    in the units of the statistic itself. `s_max` is the value at perfect agreement (0 for a distance). It lies on the way
-    of more similarity only, so for other alternatives than ``"greater"`` the score is a plain distance from the
+    in the units of the statistic itself. `s_max` is the value at perfect agreement (0 for a distance). Only the way to
+    more similarity leads there, so for other alternatives than ``"greater"`` the score is the plain distance from the
     threshold, whatever `s_max`.
     """
     top = s_max if alternative == "greater" else None

@@ -76,12 +76,17 @@ def read_number_table(path: Path) -> NumberTable:
                 keep_default_na=False,
                 na_values={name: list(_MISSING) for name in names if name != layout.id_column},
                 skipinitialspace=True,
-                float_precision="round_trip",
+                **_exactness(pd.__version__),
                 low_memory=False,
             )
     if frame.empty:
         raise InputError(f"{path} is empty: it has no rows of numbers; check that it was written completely")
     return _numbers(frame, layout, path)
+
+
+def _exactness(version: str) -> dict[str, Any]:
+    """Ask for correctly rounded numbers; from version 3 on they are what pandas reads anyway."""
+    return {} if int(version.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
 
 
 def _find_layout(path: Path) -> _Layout:

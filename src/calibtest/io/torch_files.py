@@ -41,7 +41,8 @@ def _load(torch: Any, path: Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         # The same exception stands for bytes that are no pickle at all and for objects that are not tensors.
-        if re.search(r"[Uu]nsupported (global|class)|not an allowed global|GLOBAL|instantiat", str(error)):
+        cause = str(error).rpartition("WeightsUnpickler error:")[2]
+        if re.search(r"GLOBAL|unrecognized function|instantiat|Can only (create|build)", cause):
             raise InputError(
                 f"{path} holds pickled Python objects that could run code when they are opened, and is refused; save "
                 "tensors only, as in torch.save({name: tensor, ...}, path), or write .safetensors or .npz"

@@ -15,6 +15,7 @@ from calibtest.arrays import Kind
 from calibtest.errors import CalibtestWarning, InputError
 from calibtest.forms.evaluation import Evaluation
 from calibtest.metrics.claims import Claims
+from calibtest.prepare.diagnose import traits
 from calibtest.schemes.relabellings import Explicit, Relabellings
 from calibtest.stacks import LayerStack, pair
 
@@ -121,11 +122,6 @@ class Metric(ABC):
         for side in (paired.left, paired.right):
             self.check_items(side.n_items, side.name)
             self.check_kind(side.kind)
-            if len(side) != 1:
-                raise InputError(
-                    f"{side.name} has {len(side)} layers, but a bare score compares one layer with one; select a layer "
-                    "or use layers_test"
-                )
             if self.biased_by_width and side.kind == "activations" and side.widths[0] > side.n_items:
                 warnings.warn(
                     f"{side.name} has more features ({side.widths[0]}) than items ({side.n_items}), which pushes {self.name} "
@@ -133,14 +129,43 @@ class Metric(ABC):
                     CalibtestWarning,
                     stacklevel=2,
                 )
-        (x_array,), (y_array,) = paired.left.layers.values(), paired.right.layers.values()
-        left = self.source(x_array, "X", kind=paired.left.kind)
-        right = self.target(y_array, "Y", kind=paired.right.kind)
-        identity = Explicit(np.arange(paired.left.n_items, dtype=np.int64)[None])
-        factor, offset = self.affine(left, right)
-        evaluation = self.form.evaluate([left], [right], identity)
-        value = factor * float(evaluation.values[0, 0, 0]) + offset
-        return float(self.within_range(np.float64(value), abs(factor) * float(evaluation.resolution[0, 0])))
+            array = side.only()
+            for remark in traits(array).remarks(side.name) if side.kind == "activations" else ():
+                warnings.warn(remark, CalibtestWarning, stacklevel=2)
+        return self.bare_score(paired.left, paired.right)
+
+    def bare_score(self, left: LayerStack, right: LayerStack) -> float:
+        """Score of two checked one-layer stacks over the same items."""
+        source = self.source(left.only(), left.name, kind=left.kind)
+        target = self.target(right.only(), right.name, kind=right.kind)
+        identity = Explicit(np.arange(left.n_items, dtype=np.int64)[None])
+        return float(self.evaluate([source], [target], identity).values[0, 0, 0])
+
+    def evaluate(
+        self,
+        lefts: Sequence[Any],
+        rights: Sequence[Any],
+        relabellings: Relabellings,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Evaluation:
+        """Scores of every pair of prepared states under every relabelling."""
+        raw = self.form.evaluate(lefts, rights, relabellings, threads=threads, progress=progress)
+        factor, offset = self.affine_grid(lefts, rights)
+        values, resolution = raw.values, np.abs(factor) * raw.resolution
+        if (factor != 1.0).any():
+            values = values * factor
+        if offset.any():
+            values = values + offset
+        return Evaluation(self.within_range(values, resolution), resolution)
+
+    def affine_grid(
+        self, lefts: Sequence[Any], rights: Sequence[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(L_a, L_b) factors and offsets of `affine`."""
+        both = np.array([[self.affine(left, right) for right in rights] for left in lefts], dtype=np.float64)
+        return both[..., 0], both[..., 1]
 
     def within_range(self, values: Any, resolution: Any) -> Any:
         """`values` with rounding beyond the metric's range taken off; anything more is a fault and is raised."""

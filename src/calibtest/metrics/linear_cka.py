@@ -13,6 +13,7 @@ from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import declare
 from calibtest.prepare.centring import centre_columns
 from calibtest.prepare.relations import Relation, double_centred, gram
+from calibtest.stacks import LayerStack
 
 __all__ = ["LinearCKA"]
 
@@ -43,6 +44,13 @@ class LinearCKA(Metric):
         y = y - y.mean(axis=0)
         norms = np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)
         return float(np.linalg.norm(x.T @ y) ** 2 / norms)
+
+    def bare_score(self, left: LayerStack, right: LayerStack) -> float:
+        if left.kind != "activations" or right.kind != "activations" or max(left.widths + right.widths) >= left.n_items:
+            return super().bare_score(left, right)
+        # fewer units than items: the same number from d x d products, without a relation between all items
+        x, y = centre_columns(left.only(), left.name), centre_columns(right.only(), right.name)
+        return min(1.0, self.define(x, y))
 
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "kernel":

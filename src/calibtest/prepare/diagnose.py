@@ -44,6 +44,20 @@ class Traits:
     def one_unit_dominates(self) -> bool:
         return self.top_unit_share > _DOMINANT
 
+    def remarks(self, where: str) -> list[str]:
+        """Sentences on what dominates the layer; `where` names it."""
+        if self.one_item_dominates:
+            return [
+                f"{where}: one item (row {self.top_item}) holds {self.top_item_share:.0%} of the variance, so scores "
+                "that use distances or inner products are about that outlier; look at it, or use a neighbour metric"
+            ]
+        if self.one_unit_dominates:
+            return [
+                f"{where}: one feature (column {self.top_unit}) holds {self.top_unit_share:.0%} of the variance, so the "
+                "score is about that feature; z-score the units or remove it to see the others"
+            ]
+        return []
+
 
 def traits(x: NDArray[np.floating]) -> Traits:
     """Traits of activations of shape (n, d)."""

@@ -163,7 +163,9 @@ def neighbour_graph(
     elif distance == "euclidean":
         measured, blur = _scaled(points), 0.0
     else:
-        raise InputError(f"distance must be 'cosine' or 'euclidean' for neighbours, got {distance!r}; choose one of them")
+        raise InputError(
+            f"distance must be 'cosine' or 'euclidean' for neighbours, got {distance!r}; choose one of them"
+        )
     if precision not in ("float64", "float32"):
         raise InputError(f"precision must be 'float64' or 'float32', got {precision!r}; choose one of them")
     proposed = (measured - measured.mean(axis=0)).astype(precision, copy=False)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibtest.errors import CalibtestError, InputError, UndefinedScoreError
+from calibtest.forms.evaluation import Evaluation
+from calibtest.forms.matching import Matching
 from calibtest.inference.closed_form import closed_form_moments
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
+from calibtest.memory import require_memory
 from calibtest.metrics.base import Metric
 from calibtest.schemes.protocol import Scheme
 from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
@@ -55,11 +57,16 @@ class Comparison:
     def n_items(self) -> int:
         return self.paired.left.n_items
 
-    def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(L_a, L_b) factors and offsets that turn the form's values into scores."""
-        grid = [[self.metric.affine(a, b) for b in self.rights.values()] for a in self.lefts.values()]
-        both = np.asarray(grid, dtype=np.float64)
-        return both[..., 0], both[..., 1]
+    def scores(
+        self,
+        relabellings: Relabellings,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Evaluation:
+        """Scores of the whole grid under every relabelling."""
+        lefts, rights = list(self.lefts.values()), list(self.rights.values())
+        return self.metric.evaluate(lefts, rights, relabellings, threads=threads, progress=progress)
 
     def orbit(
         self,
@@ -68,29 +75,20 @@ class Comparison:
         threads: int | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Orbit:
-        """Scores of the whole grid under every relabelling."""
-        evaluation = self.metric.form.evaluate(
-            list(self.lefts.values()), list(self.rights.values()), relabellings, threads=threads, progress=progress
-        )
-        factor, offset = self.affine()
-        values, resolution = evaluation.values, np.abs(factor) * evaluation.resolution
-        if (factor != 1.0).any() or offset.any():
-            values = factor * values + offset
-        values = self.metric.within_range(values, resolution)
-        return Orbit(values, resolution, exhaustive=relabellings.exhaustive, coset_size=self._coset_size(relabellings))
-
-    @staticmethod
-    def _coset_size(relabellings: Relabellings) -> int | None:
-        return None if relabellings.exhaustive else relabellings.coset_size
+        """`scores` as an orbit, which remembers how the relabellings were made."""
+        found = self.scores(relabellings, threads=threads, progress=progress)
+        coset_size = None if relabellings.exhaustive else relabellings.coset_size
+        return Orbit(found.values, found.resolution, exhaustive=relabellings.exhaustive, coset_size=coset_size)
 
     def moments(self, scheme: Scheme) -> MomentGrid | None:
         """Closed-form permutation mean and sd of the scores, where the scheme and the form have them."""
         if not scheme.free:
             return None
-        raw = closed_form_moments(list(self.lefts.values()), list(self.rights.values()))
+        lefts, rights = list(self.lefts.values()), list(self.rights.values())
+        raw = closed_form_moments(lefts, rights)
         if raw is None:
             return None
-        factor, offset = self.affine()
+        factor, offset = self.metric.affine_grid(lefts, rights)
         return MomentGrid(factor * raw.mean + offset, np.abs(factor) * raw.sd)
 
     def details(self) -> dict[str, dict[str, float]]:
@@ -124,6 +122,13 @@ def compare(
     if precision not in ("float64", "float32"):
         raise InputError(f"precision must be 'float64' or 'float32', got {precision!r}")
     paired = pair(a, b)
+    if isinstance(metric.form, Matching):
+        n, n_layers = paired.left.n_items, len(paired.left) + len(paired.right)
+        require_memory(
+            (n_layers + 1) * metric.form.state_bytes(n, precision),
+            f"comparing {n_layers} layers of {n:,} items under {metric.name} keeps a relation between all items a layer, which",
+            "select fewer layers, use precision='float32', fewer items or a neighbour metric",
+        )
     skipped: list[Skipped] = []
     states: list[dict[str, Any]] = []
     for stack, prepare in ((paired.left, metric.source), (paired.right, metric.target)):

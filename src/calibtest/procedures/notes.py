@@ -22,8 +22,7 @@ def data_notes(comparison: Comparison, scheme: Scheme | None) -> list[str]:
     sides = (comparison.paired.left, comparison.paired.right)
     if comparison.paired.note:
         notes.append(comparison.paired.note)
-    for skip in comparison.skipped:
-        notes.append(f"layer {skip.layer!r} of {skip.side} was skipped: {skip.reason}")
+    notes += [f"layer {skip.layer!r} of {skip.side} was skipped: {skip.reason}" for skip in comparison.skipped]
     found = [_traits_of(side, kept) for side, kept in zip(sides, (comparison.lefts, comparison.rights), strict=True)]
     for side, by_layer in zip(sides, found, strict=True):
         notes += _dominance(side, by_layer)
@@ -61,21 +60,11 @@ def _where(stack: LayerStack, layers: list[str]) -> str:
 
 
 def _dominance(stack: LayerStack, by_layer: dict[str, Traits]) -> list[str]:
-    notes = []
-    item = {layer: t for layer, t in by_layer.items() if t.one_item_dominates}
-    if item:
-        first = next(iter(item.values()))
-        notes.append(
-            f"{_where(stack, list(item))}: one item (row {first.top_item}) holds {first.top_item_share:.0%} of the variance, "
-            "so scores that use distances or inner products are about that outlier; look at it, or use a neighbour metric"
-        )
-    unit = {layer: t for layer, t in by_layer.items() if t.one_unit_dominates and not t.one_item_dominates}
-    if unit:
-        first = next(iter(unit.values()))
-        notes.append(
-            f"{_where(stack, list(unit))}: one feature (column {first.top_unit}) holds {first.top_unit_share:.0%} of the "
-            "variance, so the score is about that feature; z-score the units or remove it to see the others"
-        )
+    notes: list[str] = []
+    for kind in ("one_item_dominates", "one_unit_dominates"):
+        layers = [layer for layer, found in by_layer.items() if getattr(found, kind)]
+        remarks = [r for layer in layers for r in by_layer[layer].remarks(_where(stack, layers))]
+        notes += [remark for remark in remarks[:1] if remark not in notes]
     return notes
 
 

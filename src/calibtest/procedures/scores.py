@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibtest.errors import CalibtestWarning
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
 from calibtest.procedures.comparison import Precision, Skipped, compare
@@ -96,15 +98,18 @@ def alignment_scores(
     """
     chosen = resolve_metric(metric)
     comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
-    orbit = comparison.orbit(Explicit(np.arange(comparison.n_items, dtype=np.int64)[None]), threads=n_jobs)
+    identity = Explicit(np.arange(comparison.n_items, dtype=np.int64)[None])
     moments = comparison.moments(Exchangeable())
+    notes = tuple(data_notes(comparison, None))
+    for note in notes:
+        warnings.warn(note, CalibtestWarning, stacklevel=2)
     return ScoresResult(
         layers_a=tuple(comparison.lefts),
         layers_b=tuple(comparison.rights),
-        scores=orbit.observed,
+        scores=comparison.scores(identity, threads=n_jobs).values[0],
         chance=None if moments is None else moments.mean,
         chance_sd=None if moments is None else moments.sd,
         metric=chosen,
         skipped=comparison.skipped,
-        notes=tuple(data_notes(comparison, None)),
+        notes=notes,
     )

@@ -20,8 +20,7 @@ __all__ = ["Design"]
 
 Index = NDArray[np.int64]
 
-_LEAST_MOVED = 0.9  # share of items that a shift must move for cosets to be used
-_LEAST_PERIOD = 4
+_LEAST_WORTH = 4.0  # independent relabellings that a coset must be worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +45,28 @@ class Design:
         return math.prod(math.factorial(len(c)) for c in self.classes)
 
     def period(self) -> int:
-        """Length of the rings that shifts act on: the longest that still moves nearly every item (0: no such ring)."""
-        lengths = sorted({len(c) // parts for c in self.classes for parts in range(1, len(c) // 2 + 1)}, reverse=True)
-        for length in lengths:
-            moved = sum(len(c) // length * length * c.shape[1] for c in self.classes)
-            if moved >= _LEAST_MOVED * self.n_items:
-                return length if length >= 2 else 0
-        return 0
+        """Length of the rings that shifts act on, 0 where no ring is worth it.
+
+        Rings of `N` units give `N` relabellings at the price of one, but items left over by them stay where they are
+        within a coset, which makes its relabellings alike: with a share ``f`` of items moved, about ``(1 - f)^2`` of a
+        statistic of pairs is the same throughout a coset, and its `N` relabellings are worth
+        ``N / (1 + (N - 1) (1 - f)^2)`` independent ones. The length that is worth most is chosen.
+        """
+        lengths = {len(c) // parts for c in self.classes for parts in range(1, len(c) // 2 + 1)}
+        worth = {length: self._worth(length) for length in lengths}
+        best = max(worth, key=lambda length: (worth[length], length), default=0)
+        return best if best and worth[best] >= min(_LEAST_WORTH, best) else 0
+
+    def _worth(self, length: int) -> float:
+        moved = sum(len(c) // length * length * c.shape[1] for c in self.classes) / self.n_items
+        return float(length / (1.0 + (length - 1) * (1.0 - moved) ** 2))
 
     def draw(self, n_resamples: int, rng: np.random.Generator, *, cosets: bool) -> Relabellings:
         """At least `n_resamples` relabellings beside the identity, or all of them where there are no more than that."""
         if self.order <= n_resamples + 1:
             return self.enumerate()
         period = self.period() if cosets else 0
-        if period >= _LEAST_PERIOD or (period and len(self.classes) == 1):
+        if period:
             return self.cosets(-(-(n_resamples + 1) // period), period, rng)
         listed = np.empty((n_resamples + 1, self.n_items), dtype=np.int64)
         listed[0] = np.arange(self.n_items)
