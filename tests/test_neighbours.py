@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import naive_neighbours as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_neighbours as naive
 from calibtest.errors import InputError, UndefinedScoreError
 from calibtest.prepare import neighbours as module
 from calibtest.prepare.neighbours import (
@@ -278,7 +278,7 @@ LISTS = np.array([[1, 2], [0, 2], [0, 1]])
         (lambda: neighbour_graph(X, 3, precision="float16"), ["precision", "'float16'"]),
         (lambda: neighbour_graph_from_lists(LISTS.astype(float)), ["integer", "float64"]),
         (lambda: neighbour_graph_from_lists(LISTS[:, 0]), ["(n, k)", "(3,)"]),
-        (lambda: neighbour_graph_from_lists(LISTS + 1), ["row 1", "outside 0..2"]),
+        (lambda: neighbour_graph_from_lists(LISTS + 1), ["row 0", "outside 0..2"]),
         (lambda: neighbour_graph_from_lists(LISTS - 1), ["row 1", "outside 0..2"]),
         (lambda: neighbour_graph_from_lists(np.array([[1, 2], [1, 2], [0, 1]])), ["row 1", "itself"]),
         (lambda: neighbour_graph_from_lists(np.array([[1, 2], [0, 2], [1, 1]])), ["row 2", "twice"]),

@@ -197,6 +197,7 @@ BAD_BUILDS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "path": ("a.npz", {}, ["A", "'a.npz'", "calibtest.load"]),
     "too few ids": (X, {"ids": IDS[:5]}, ["ids of A", "5 entries", "12 items"]),
     "ids as text": (X, {"ids": "abcdefghijkl"}, ["ids of A", "collection"]),
+    "ids without an order": (X, {"ids": set(IDS)}, ["ids of A", "order", "set"]),
     "ids in two axes": (X, {"ids": np.ones((12, 1))}, ["ids of A", "1-D", "(12, 1)"]),
     "missing id": (X, {"ids": ["a", None, *IDS[2:]]}, ["ids of A", "row 1"]),
     "NaN id": (X, {"ids": [*range(11), float("nan")]}, ["ids of A", "row 11"]),

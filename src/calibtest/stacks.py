@@ -389,6 +389,8 @@ def item_ids(ids: Iterable[object], name: str) -> tuple[str, ...]:
     """
     if isinstance(ids, (str, bytes)):
         raise InputError(f"ids of {name} must be a collection with one id an item, got the text {ids!r}")
+    if isinstance(ids, (set, frozenset)):
+        raise InputError(f"ids of {name} must be in the order of the items, got a {type(ids).__name__}; pass a list")
     if len(getattr(ids, "shape", (0,))) != 1:
         raise InputError(f"ids of {name} must be 1-D, got shape {getattr(ids, 'shape', ())}; pass one id an item")
     listed = ids.tolist() if hasattr(ids, "tolist") else ids

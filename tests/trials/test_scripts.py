@@ -43,9 +43,8 @@ def test_p1_works_where_nothing_can_be_written(tmp_path: Path) -> None:
         import numpy as np, calibtest
         print(calibtest.__file__)
         x = np.random.default_rng(0).standard_normal((30, 4))
-        for metric in ("linear_cka", "mutual_knn"):
-            result = calibtest.alignment_test(x, x, metric=metric, n_resamples=99, rng=0)
-            print(result.pvalue <= 0.01)
+        print(calibtest.alignment_test(x, x, n_resamples=99, rng=0).pvalue <= 0.01)
+        import calibtest.kernels.neighbours, calibtest.kernels.overlap  # no second warning
         """,
         package=copy,
         unset=("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "IPYTHONDIR"),
@@ -53,7 +52,7 @@ def test_p1_works_where_nothing_can_be_written(tmp_path: Path) -> None:
         PYTHONWARNINGS="always::UserWarning",
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(copy / "__init__.py"), "True", "True"]
+    assert done.stdout.split() == [str(copy / "__init__.py"), "True"]
     assert done.stderr.count("CalibtestWarning:") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
 

@@ -57,12 +57,14 @@ class Matching:
             values = _evaluate_cosets(lefts, rights, relabellings, threads, tell)
         else:
             values = _evaluate_listed(lefts, rights, relabellings, threads, tell)
-        return Evaluation(values, np.full((len(lefts), len(rights)), _resolution(lefts, rights)))
+        return Evaluation(values, _resolution(lefts, rights))
 
 
-def _resolution(lefts: Sequence[Relation], rights: Sequence[Relation]) -> float:
-    """Absolute rounding of a value: 100 units in the last place of the product of the two (unit) norms."""
-    return 100.0 * float(np.finfo(np.result_type(*(s.matrix.dtype for s in (*lefts, *rights)))).eps)
+def _resolution(lefts: Sequence[Relation], rights: Sequence[Relation]) -> NDArray[np.float64]:
+    """(L_a, L_b) absolute rounding: 100 units in the last place of the (unit) norms, and what preparation left."""
+    eps = float(np.finfo(np.result_type(*(state.matrix.dtype for state in (*lefts, *rights)))).eps)
+    noise = np.add.outer([state.noise for state in lefts], [state.noise for state in rights])
+    return np.asarray(100.0 * eps + noise, dtype=np.float64)
 
 
 def _symmetric(lefts: Sequence[Relation], rights: Sequence[Relation]) -> bool:

@@ -186,10 +186,10 @@ class _Numbering:
 class _Left:
     """Edges of one left graph by key, as the right edges will look for them."""
 
-    def __init__(self, graph: NeighbourGraph, ground: _Ground) -> None:
+    def __init__(self, graph: NeighbourGraph, ground: _Ground, weighted: bool) -> None:
         placed = ground.place(graph, ground.left)
         self.numbering = _Numbering(placed, ground.n_keys)
-        keyed = self.numbering.sort(placed, graph.edge_weights())
+        keyed = self.numbering.sort(placed, graph.edge_weights() if weighted else None)
         # unmoved edges: the place on the right alone sends them to the last bin
         places = np.where(keyed.places == ground.period, np.uint32(0), keyed.places)
         self.keyed = keyed._replace(places=places)
@@ -205,7 +205,8 @@ def _evaluate_cosets(
 ) -> NDArray[np.float64]:
     period, workers = cosets.period, threads or default_threads()
     ground = _Ground(cosets)
-    keyed = map_threads(lambda graph: _Left(graph, ground), lefts, threads=threads)
+    weighted = not all(graph.binary for graph in (*lefts, *rights))
+    keyed = map_threads(lambda graph: _Left(graph, ground, weighted), lefts, threads=threads)
     values = np.empty((cosets.n_cosets, period, len(lefts), len(rights)))
 
     batch = max(1, _BATCH_EDGES // max(2 * period, *(graph.n_edges for graph in rights)))
@@ -225,25 +226,29 @@ def _evaluate_cosets(
         shared: Keyed | None = None
         for number in share:
             left = keyed[number]
-            weighted = not (left.binary and right.binary)
-            if left.numbering.all and not weighted:
-                shared = shared or left.numbering.sort(placed, None)
+            if left.numbering.all:
+                shared = shared or left.numbering.sort(placed, right.edge_weights() if weighted else None)
                 mine = shared
             else:
                 mine = left.numbering.sort(placed, right.edge_weights() if weighted else None)
-            values[some, :, number, at] = _shift_values(left.keyed, mine, period, weighted)
+            exact = left.binary and right.binary
+            values[some, :, number, at] = _shift_values(left.keyed, mine, period, exact)
 
     _in_turns(one, [(some, at, share) for some, at in tasks for share in shares], threads, tell)
     return values.reshape(len(cosets), len(lefts), len(rights))
 
 
-def _shift_values(left: Keyed, right: Keyed, period: int, weighted: bool) -> NDArray[np.float64]:
+def _shift_values(left: Keyed, right: Keyed, period: int, exact: bool) -> NDArray[np.float64]:
     """(R, period) values under every shift of each layout of the right graph."""
     from calibtest.kernels.overlap import count_matches, weigh_matches
 
-    bins: NDArray[Any] = np.zeros((len(right.starts), 2 * period + 1), dtype=np.float64 if weighted else np.int64)
-    (weigh_matches if weighted else count_matches)(left, right, bins)
-    return (bins[:, :period] + bins[:, period:-1] + bins[:, -1:]).astype(np.float64, copy=False)
+    # a count is at most the number of edges, which 32 bits hold; narrow bins stay in the cache
+    bins: NDArray[Any] = np.zeros((len(right.starts), 2 * period + 1), dtype=np.uint32 if exact else np.float64)
+    (count_matches if exact else weigh_matches)(left, right, bins)
+    values = bins[:, :period].astype(np.float64)
+    values += bins[:, period:-1]
+    values += bins[:, -1:]
+    return values
 
 
 # ------------------------------------------------------------------------------------ listed relabellings, by look-up

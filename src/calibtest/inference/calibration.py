@@ -49,10 +49,8 @@ class Calibration:
 
 def check_alpha(alpha: float) -> float:
     """Return `alpha` as a float when it lies strictly between 0 and 1."""
-    try:
-        level = float(alpha)
-    except (TypeError, ValueError):
-        level = float("nan")
+    is_number = isinstance(alpha, int | float | np.integer | np.floating) and not isinstance(alpha, bool)
+    level = float(alpha) if is_number else float("nan")
     if not 0 < level < 1:
         raise InputError(f"alpha must lie strictly between 0 and 1, got {alpha!r}; 0.05 is usual")
     return level

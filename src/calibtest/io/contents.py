@@ -91,19 +91,20 @@ def gather(names: Sequence[str], read: Callable[[str], object], path: Path, requ
     ids = _read_ids([name for name in names if name in ID_NAMES], read, path)
     entries = [name for name in names if name not in SET_ASIDE and name not in ID_NAMES]
     stacked = STACKED_ENTRY if STACKED_ENTRY in entries else entries[0] if len(entries) == 1 else None
+    ready: dict[str, object] = {}
     if stacked is not None and request.stackable and _may_mean_inside(request.wanted, stacked, entries):
-        array = read(stacked)
-        if _ndim(array) == 3:
+        ready = {stacked: read(stacked)}
+        if _ndim(ready[stacked]) == 3:
             rest = [name for name in entries if name != stacked]
             if rest:
                 notes.append(f"{path}: {listing(rest)} set aside, because {stacked!r} holds the layers")
             inside = request if request.wanted != (stacked,) else Request()
-            return Contents(_along_axis(array, path, f"{path}: array {stacked!r}", inside), ids, tuple(notes))
+            return Contents(_along_axis(ready[stacked], path, f"{path}: array {stacked!r}", inside), ids, tuple(notes))
     if request.wanted is not None:
         check_selection(request.wanted, entries, str(path))
     layers: dict[str, object] = {}
     for name in request.wanted or entries:
-        array = read(name)
+        array = ready[name] if name in ready else read(name)
         if _ndim(array) == 0 and request.wanted is None:
             notes.append(f"{path}: {name!r} set aside, because it is a single value")
             continue

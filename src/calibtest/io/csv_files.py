@@ -61,32 +61,34 @@ def read_number_table(path: Path) -> NumberTable:
 
     with reading(path, ".csv"):
         layout = _find_layout(path)
-        names = list(range(layout.n_columns))
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                path,
-                sep=layout.separator,
-                decimal=layout.decimal,
-                encoding=layout.encoding,
-                header=None if layout.header is None else 0,
-                names=names,
-                index_col=False,
-                dtype={} if layout.id_column is None else {layout.id_column: str},
-                keep_default_na=False,
-                na_values={name: list(_MISSING) for name in names if name != layout.id_column},
-                skipinitialspace=True,
-                **_exactness(pd.__version__),
-                low_memory=False,
-            )
+            frame: Any = pd.read_csv(path, **_options(layout, pd.__version__))
     if frame.empty:
         raise InputError(f"{path} is empty: it has no rows of numbers; check that it was written completely")
     return _numbers(frame, layout, path)
 
 
-def _exactness(version: str) -> dict[str, Any]:
-    """Ask for correctly rounded numbers; from version 3 on they are what pandas reads anyway."""
-    return {} if int(version.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
+def _options(layout: _Layout, version: str) -> dict[str, Any]:
+    names = list(range(layout.n_columns))
+    options: dict[str, Any] = {
+        "sep": layout.separator,
+        "decimal": layout.decimal,
+        "encoding": layout.encoding,
+        "header": None if layout.header is None else 0,
+        "names": names,
+        "index_col": False,
+        "skipinitialspace": True,
+        "low_memory": False,
+        "dtype": {} if layout.id_column is None else {layout.id_column: str},
+        "keep_default_na": False,
+        "na_values": {name: list(_MISSING) for name in names if name != layout.id_column},
+    }
+    major, minor = (int(number) for number in version.split(".")[:2])
+    if (major, minor) < (3, 1):
+        # Later versions always read the nearest number, and warn when they are asked to.
+        options["float_precision"] = "round_trip"
+    return options
 
 
 def _find_layout(path: Path) -> _Layout:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,14 @@ def read_npz(path: Path, request: Request) -> Contents:
         return gather(names, lambda name: npz_array(archive, name, path), path, request)
 
 
-def open_npz(path: Path) -> np.lib.npyio.NpzFile:
+@contextmanager
+def open_npz(path: Path) -> Iterator[np.lib.npyio.NpzFile]:
     """Open a ``.npz`` file, of which nothing is read yet."""
-    if not begins_with(path, b"PK\x03\x04", b"PK\x05\x06"):
-        raise invalid(path, ".npz")
-    archive: np.lib.npyio.NpzFile = np.load(path, allow_pickle=False)
-    return archive
+    with path.open("rb") as file:
+        if not begins_with(path, b"PK\x03\x04", b"PK\x05\x06"):
+            raise invalid(path, ".npz")
+        with np.load(file, allow_pickle=False) as archive:
+            yield archive
 
 
 def npz_array(archive: Mapping[str, Any], name: str, path: Path) -> NDArray[Any]:

@@ -236,15 +236,16 @@ def reciprocal_weight(indptr: NDArray[np.int64], indices: NDArray[np.int32], wei
     total = 0.0
     for i in range(indptr.shape[0] - 1):
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
+            j = np.uint32(indices[e])  # unsigned: a signed index may count from the end, and testing that takes time
             low = indptr[j]
-            high = indptr[j + 1]
+            high = indptr[j + np.uint32(1)]
+            end = high
             while low < high:
                 middle = (low + high) // 2
                 if indices[middle] < i:
                     low = middle + 1
                 else:
                     high = middle
-            if low < indptr[j + 1] and indices[low] == i:
+            if low < end and indices[low] == i:
                 total += weights[e] * weights[low]
     return total

@@ -153,11 +153,11 @@ def sort_by_key(
 
 
 @kernel
-def _slot(key: int, n_slots: int) -> int:
+def _slot(key: int, n_slots: int) -> np.uint64:
     """First slot to look at for a key; the number of slots is a power of two."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio spreads neighbouring keys
     mixed ^= mixed >> np.uint64(29)
-    return np.uint64(mixed & np.uint64(n_slots - 1))
+    return mixed & np.uint64(n_slots - 1)
 
 
 @kernel
@@ -191,7 +191,7 @@ def number_keys(
 
 
 @kernel
-def count_matches(left: Keyed, right: Keyed, out: NDArray[np.int64]) -> None:
+def count_matches(left: Keyed, right: Keyed, out: NDArray[np.uint32]) -> None:
     """``out[r]``: histogram of the place differences between right edges under layout r and left edges of equal key.
 
     The bin of a pair is its difference plus the period, so that shift s is found in bins s and s + period. Pairs
@@ -217,15 +217,15 @@ def count_matches(left: Keyed, right: Keyed, out: NDArray[np.int64]) -> None:
                 d = np.uint32(period - places[at + np.uint32(3)])
                 for e in range(low, high):
                     place = right.places[r, e]
-                    bins[np.uint32(a + place)] += 1
-                    bins[np.uint32(b + place)] += 1
-                    bins[np.uint32(c + place)] += 1
-                    bins[np.uint32(d + place)] += 1
+                    bins[np.uint32(a + place)] += one
+                    bins[np.uint32(b + place)] += one
+                    bins[np.uint32(c + place)] += one
+                    bins[np.uint32(d + place)] += one
                 at += four
             while at < end:
                 a = np.uint32(period - places[at])
                 for e in range(low, high):
-                    bins[np.uint32(a + right.places[r, e])] += 1
+                    bins[np.uint32(a + right.places[r, e])] += one
                 at += one
 
 

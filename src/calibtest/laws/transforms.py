@@ -71,7 +71,7 @@ def _invertible_linear(x: Float, rng: np.random.Generator) -> Float:
 
 
 def _unit_scale(x: Float, rng: np.random.Generator) -> Float:
-    return x * np.exp(rng.uniform(-2.0, 2.0, size=x.shape[1]))
+    return np.asarray(x * np.exp(rng.uniform(-2.0, 2.0, size=x.shape[1])))
 
 
 def _unit_power(x: Float, rng: np.random.Generator) -> Float:
@@ -89,7 +89,7 @@ def _zero_padding(x: Float, rng: np.random.Generator) -> Float:
 
 
 def _item_scale(x: Float, rng: np.random.Generator) -> Float:
-    return x * np.exp(rng.uniform(-2.0, 2.0, size=(len(x), 1)))
+    return np.asarray(x * np.exp(rng.uniform(-2.0, 2.0, size=(len(x), 1))))
 
 
 def _item_power(x: Float, rng: np.random.Generator) -> Float:

@@ -90,7 +90,7 @@ class Metric(ABC):
         """Refuse a kind of layer that the metric cannot use."""
         if kind not in self.accepts:
             raise InputError(
-                f"metric {self.name} cannot use a precomputed {kind}: it takes {', '.join(sorted(self.accepts))}; "
+                f"metric {self.name} cannot use layers of kind {kind!r}: it takes {', '.join(sorted(self.accepts))}; "
                 "choose another metric or pass activations"
             )
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calibtest.arrays import Kind
+from calibtest.errors import InputError
 from calibtest.forms.direct import Direct, Raw
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import TRANSFORMS, Claims
@@ -36,6 +37,12 @@ class FunctionMetric(Metric):
     function: Callable[[Any, Any], float]
     larger_is_more_similar: bool = True
     label: str | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"function must be a callable f(x, y) -> float, got {self.function!r}")
+        if not isinstance(self.larger_is_more_similar, bool | np.bool_):
+            raise InputError(f"larger_is_more_similar must be True or False, got {self.larger_is_more_similar!r}")
 
     summary = "a callable of the user's own"
     cost = "one call a relabelling and layer pair"

@@ -74,7 +74,7 @@ class MutualKNN(Metric):
             distances = ((z[:, None] - z[None]) ** 2).sum(-1)
             np.fill_diagonal(distances, np.inf)
             last = np.sort(distances, axis=1)[:, self.k - 1, None]
-            slack = 1e-12 * last
+            slack = 1e-12 * last + (1e-30 if self.distance == "cosine" else 0.0)
             sure = distances < last - slack
             tied = (np.abs(distances - last) <= slack) & ~sure
             shares = (self.k - sure.sum(1, keepdims=True)) / tied.sum(1, keepdims=True)

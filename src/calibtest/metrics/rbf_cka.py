@@ -46,7 +46,8 @@ class RBFCKA(Metric):
 
     def __post_init__(self) -> None:
         for field, value in (("bandwidth", self.bandwidth), ("fraction", self.fraction)):
-            if value is not None and not 0 < value < np.inf:
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if (value is None and field == "fraction") or (value is not None and not (number and 0 < value < np.inf)):
                 raise InputError(f"{field} must be a positive number, got {value!r}")
 
     @property

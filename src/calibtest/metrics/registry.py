@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from calibtest.errors import InputError
 from calibtest.metrics.base import Metric
@@ -117,8 +117,10 @@ def resolve_metric(metric: str | Metric | Callable[[Any, Any], float]) -> Metric
         return metric
     if isinstance(metric, str):
         return get_metric(metric)
+    if isinstance(metric, type) and issubclass(metric, Metric):
+        return metric()
     if callable(metric):
         from calibtest.metrics.function import FunctionMetric
 
-        return FunctionMetric(metric)
+        return FunctionMetric(cast(Callable[[Any, Any], float], metric))
     raise InputError(f"metric must be a name, a metric object or a callable f(x, y), got {type(metric).__name__}")

@@ -49,6 +49,7 @@ def centre_columns_scaled(x: NDArray[np.floating], name: str) -> tuple[Float, in
             "with anything is undefined; leave this layer out"
         )
     centred -= centred.mean(axis=0)
+    centred -= centred.mean(axis=0)  # what rounding left of a large offset
     if constant.any():
         centred[:, constant] = 0.0
     centred, second = _scaled(centred)

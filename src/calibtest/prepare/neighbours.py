@@ -37,7 +37,7 @@ __all__ = [
 NeighbourDistance = Literal["cosine", "euclidean"]
 Precision = Literal["float64", "float32"]
 
-_TILE_ENTRIES = 2**21  # squared distances held at a time by a thread
+_TILE_ENTRIES = 2**22  # squared distances held at a time by a thread
 _LONGEST_TILE = 256
 _MOST_EDGES = 2**28  # about 3 GB of lists and weights
 _NAMED_ROWS = 10
@@ -155,8 +155,7 @@ def neighbour_graph(
     Copies of an item are therefore tied with each other, and so are the points of a lattice and, under cosine,
     proportional rows.
     """
-    n, width = points.shape
-    k = _checked_k(k, n, name)
+    k = _checked_k(k, len(points), name)
     eps = float(np.finfo(np.float64).eps)
     if distance == "cosine":
         measured, blur = _directions(points, name), 8.0 * eps
@@ -209,7 +208,7 @@ def _scaled(points: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     largest = max(abs(float(points.max())), abs(float(points.min())))
     exponent = math.frexp(largest)[1]
     half = exponent // 2  # in two exact steps: the inverse of the smallest numbers overflows
-    scaled = np.multiply(points, math.ldexp(1.0, -half), dtype=np.float64)
+    scaled: NDArray[np.float64] = np.multiply(points, math.ldexp(1.0, -half), dtype=np.float64)
     scaled *= math.ldexp(1.0, half - exponent)
     return scaled
 

@@ -35,6 +35,8 @@ class Relation:
         True when ``matrix`` equals its transpose.
     scale : float
         Frobenius norm before it was divided out.
+    noise : float
+        Bound on the error that preparation left in ``matrix`` (Frobenius norm), beyond the rounding of its entries.
     details : mapping
         What was chosen from the data (a bandwidth), for the report.
     """
@@ -43,6 +45,7 @@ class Relation:
     zero_diagonal: bool
     symmetric: bool = True
     scale: float = 1.0
+    noise: float = 0.0
     details: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -51,8 +54,15 @@ class Relation:
 
 
 def _unit(
-    matrix: Float, name: str, *, zero_diagonal: bool, dtype: DTypeLike, details: Mapping[str, float] | None = None
+    matrix: Float,
+    name: str,
+    *,
+    zero_diagonal: bool,
+    dtype: DTypeLike,
+    largest: float = 0.0,
+    details: Mapping[str, float] | None = None,
 ) -> Relation:
+    """Divide by the norm; `largest` is the largest entry that was cancelled on the way here."""
     norm = float(np.linalg.norm(matrix))
     if not norm > 0.0:
         raise UndefinedScoreError(
@@ -61,7 +71,11 @@ def _unit(
         )
     matrix /= norm
     return Relation(
-        matrix.astype(dtype, copy=False), zero_diagonal=zero_diagonal, scale=norm, details=dict(details or {})
+        matrix.astype(dtype, copy=False),
+        zero_diagonal=zero_diagonal,
+        scale=norm,
+        noise=4.0 * float(np.finfo(np.float64).eps) * len(matrix) * largest / norm,
+        details=dict(details or {}),
     )
 
 
@@ -81,8 +95,8 @@ def double_centred(
     """``H K H`` of a symmetric kernel."""
     columns = kernel.mean(axis=0)
     centred = kernel - columns[:, None] - columns[None, :] + columns.mean()
-    _require_signal(centred, kernel, name)
-    return _unit(centred, name, zero_diagonal=False, dtype=dtype, details=details)
+    largest = _require_signal(centred, kernel, name)
+    return _unit(centred, name, zero_diagonal=False, dtype=dtype, largest=largest, details=details)
 
 
 def u_centred(
@@ -92,29 +106,32 @@ def u_centred(
     n = len(kernel)
     if n < 4:
         raise InputError(f"{name} has n = {n} items, but a debiased estimator needs at least 4; add items")
+    kernel = kernel.copy()
+    np.fill_diagonal(kernel, 0.0)
     centred = kernel.copy()
-    np.fill_diagonal(centred, 0.0)
     rows = centred.sum(axis=1)
     centred -= (rows[:, None] + rows[None, :]) / (n - 2)
     centred += rows.sum() / ((n - 1) * (n - 2))
     np.fill_diagonal(centred, 0.0)
-    _require_signal(centred, kernel, name)
-    return _unit(centred, name, zero_diagonal=True, dtype=dtype, details=details)
+    largest = _require_signal(centred, kernel, name)
+    return _unit(centred, name, zero_diagonal=True, dtype=dtype, largest=largest, details=details)
 
 
-def _require_signal(centred: Float, kernel: Float, name: str) -> None:
-    """A centred kernel that is nothing but rounding of the kernel is no kernel."""
-    if np.abs(centred).max() <= 16 * np.finfo(np.float64).eps * np.abs(kernel).max():
+def _require_signal(centred: Float, kernel: Float, name: str) -> float:
+    """Largest entry of the kernel; refuses a centred kernel that is nothing but rounding of it."""
+    largest = float(np.abs(kernel).max())
+    if np.abs(centred).max() <= 16 * np.finfo(np.float64).eps * largest:
         raise UndefinedScoreError(
             f"{name} relates all items alike (its centred kernel is zero: constant or zero variance), so its alignment "
             "with anything is undefined; leave this layer out"
         )
+    return largest
 
 
 def gaussian_kernel(squared: Float, name: str, *, bandwidth: float | None, fraction: float) -> tuple[Float, float]:
     """``exp(-D^2 / (2 s^2))`` and the ``s`` used: `bandwidth`, or `fraction` of the median off-diagonal distance."""
     if bandwidth is None:
-        median = float(np.sqrt(np.median(squared[np.triu_indices(len(squared), 1)])))
+        median = float(np.median(np.sqrt(squared[np.triu_indices(len(squared), 1)])))
         if median == 0.0:
             raise UndefinedScoreError(
                 f"{name} has a median distance of 0 between its items (at least half of the pairs are copies), so no "
@@ -145,4 +162,5 @@ def standardised(
     matrix = np.zeros_like(distances)
     matrix[upper] = values
     matrix += matrix.T
-    return _unit(matrix, name, zero_diagonal=True, dtype=dtype)
+    largest = 0.0 if ranks else float(distances.max())
+    return _unit(matrix, name, zero_diagonal=True, dtype=dtype, largest=largest)

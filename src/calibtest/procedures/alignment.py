@@ -16,7 +16,7 @@ from calibtest.inference.calibration import check_alpha
 from calibtest.inference.pvalues import MonteCarloInterval, check_alternative
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
-from calibtest.procedures.comparison import Draws, Precision, check_resamples, compare
+from calibtest.procedures.comparison import Draws, Precision, check_resamples, check_workers, compare
 from calibtest.procedures.layers import LayersResult, run
 from calibtest.procedures.provenance import Provenance
 from calibtest.schemes.protocol import Scheme
@@ -177,6 +177,7 @@ def alignment_test(
     chosen = resolve_metric(metric)
     plan = resolve_scheme(scheme, groups)
     level, direction, asked = check_alpha(alpha), check_alternative(alternative), check_resamples(n_resamples)
+    check_workers(n_jobs, progress)
     left, right = _one_layer(x, "X"), _one_layer(y, "Y")
     comparison = compare(left, right, chosen, precision=precision, skip_undefined=False)
     grid = run(

@@ -14,7 +14,7 @@ from calibtest.forms.matching import Matching
 from calibtest.inference.closed_form import closed_form_moments
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
-from calibtest.memory import require_memory
+from calibtest.memory import available_bytes, require_memory
 from calibtest.metrics.base import Metric
 from calibtest.schemes.protocol import Scheme
 from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
@@ -153,16 +153,38 @@ def compare(
 
 
 def draw(
-    scheme: Scheme, metric: Metric, n: int, n_resamples: int, rng: np.random.Generator, draws: Draws | None
+    scheme: Scheme, comparison: Comparison, n_resamples: int, rng: np.random.Generator, draws: Draws | None
 ) -> Relabellings:
     """Relabellings of a scheme, as cosets where the metric's form is faster for them (or as asked)."""
     if draws not in (None, "cosets", "independent"):
         raise InputError(f"draws must be 'cosets' or 'independent', got {draws!r}")
+    metric, n = comparison.metric, comparison.n_items
     cosets = getattr(metric.form, "prefers_cosets", True) if draws is None else draws == "cosets"
+    require_room(n_resamples, n, len(comparison.lefts) * len(comparison.rights), cosets=cosets)
     relabellings = scheme.draw(n, n_resamples, rng, cosets=cosets)
     if relabellings.n_items != n:  # a scheme of the user's own
         raise InputError(f"scheme {scheme.name} drew relabellings of {relabellings.n_items} items, but there are {n}")
     return relabellings
+
+
+def check_workers(n_jobs: int | None, progress: Any) -> None:
+    """Refuse a number of threads or a progress callback that cannot be used."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1):
+        raise InputError(
+            f"n_jobs (threads) must be a whole number of at least 1, or None for all processors, got {n_jobs!r}"
+        )
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a callable that takes the share done, got {progress!r}")
+
+
+def require_room(n_resamples: int, n_items: int, n_cells: int, *, cosets: bool) -> None:
+    """Refuse more relabellings than memory can hold."""
+    row = 8 * (3 * n_cells + (2 if cosets else n_items))
+    require_memory(
+        (n_resamples + 1) * row,
+        f"n_resamples = {n_resamples:,} relabellings of {n_items:,} items for {n_cells:,} layer pairs",
+        f"use fewer, about {int((available_bytes() or 0) / row / 2):,} at most",
+    )
 
 
 def describe(relabellings: Relabellings) -> str:

@@ -26,6 +26,7 @@ from calibtest.procedures.comparison import (
     Precision,
     Skipped,
     check_resamples,
+    check_workers,
     compare,
     describe,
     draw,
@@ -301,6 +302,7 @@ def layers_test(
     how = resolve_aggregate(aggregate)
     plan = resolve_scheme(scheme, groups)
     level, direction, asked = check_alpha(alpha), check_alternative(alternative), check_resamples(n_resamples)
+    check_workers(n_jobs, progress)
     comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
     result = run(
         comparison,
@@ -342,7 +344,7 @@ def run(
     """Draw, evaluate and read: everything after the input has been checked."""
     metric, n = comparison.metric, comparison.n_items
     generator, seed = seeded(rng)
-    relabellings = draw(scheme, metric, n, n_resamples, generator, draws)
+    relabellings = draw(scheme, comparison, n_resamples, generator, draws)
     orbit = comparison.orbit(relabellings, threads=n_jobs, progress=progress)
     moments = comparison.moments(scheme)
     null_check = None if moments is None or orbit.n_resamples < 1 else verify_null(orbit, moments)

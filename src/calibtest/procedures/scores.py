@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibtest.errors import CalibtestWarning
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
-from calibtest.procedures.comparison import Precision, Skipped, compare
+from calibtest.procedures.comparison import Precision, Skipped, check_workers, compare
 from calibtest.procedures.layers import as_stack
 from calibtest.procedures.notes import data_notes
 from calibtest.schemes.exchangeable import Exchangeable
@@ -97,6 +97,7 @@ def alignment_scores(
     array([[1.]])
     """
     chosen = resolve_metric(metric)
+    check_workers(n_jobs, None)
     comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
     identity = Explicit(np.arange(comparison.n_items, dtype=np.int64)[None])
     moments = comparison.moments(Exchangeable())

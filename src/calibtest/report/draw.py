@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import textwrap
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PatchCollection
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -32,7 +30,7 @@ Float = NDArray[np.float64]
 
 # Both maps rise evenly in lightness, so they read the same with any colour vision and in print.
 _SCORES, _CALIBRATED = "YlGnBu", "YlOrBr"
-_INK, _QUIET, _FRAME = "#1f2430", "#6b7280", "#c3c9d4"
+_INK, _QUIET, _FRAME, _HATCH = "#1f2430", "#6b7280", "#c3c9d4", "#b9c0cc"
 _OBSERVED, _NULL = "#c2410c", "#8fa3c0"
 _LONGEST_NAME = 22
 _MOST_NUMBERS = 12  # rows or columns up to which every cell shows its number
@@ -61,6 +59,7 @@ def draw_layers(result: LayersResult) -> Figure:
     panel = _panel_size(len(names_a), len(names_b))
     figure, axes, bars = _canvas(panel, names_a, names_b, answer(result), _footnote(result))
 
+    hidden = cells.adjusted_pvalue > result.alpha
     forwards = result.metric.claims.larger_is_more_similar
     shared = _scale(np.concatenate([cells.scores.ravel(), cells.chance.ravel()])), _map(_SCORES, forwards)
     own = _scale(cells.calibrated), _map(_CALIBRATED, True)
@@ -70,13 +69,13 @@ def draw_layers(result: LayersResult) -> Figure:
         ("calibrated score", cells.calibrated, own),
     )
     for ax, (heading, grid, (norm, cmap)) in zip(axes, panels, strict=True):
-        _heatmap(ax, grid, norm, cmap)
+        _heatmap(ax, grid, norm, cmap, hidden if ax is axes[2] else None)
         ax.set_title(heading, fontsize=10.5, color=_INK, pad=7)
         _name_columns(ax, names_b, panel[0])
         if n_pairs(result) > 1:
-            _outline(ax, best_cell(result))
+            _outline(ax, best_cell(result), panel[0] / len(names_b))
     _name_rows(axes, names_a, panel[1])
-    _hatch(axes[2], cells.adjusted_pvalue > result.alpha)
+    _hatch(axes[2], hidden)
     for bar, (norm, cmap) in zip(bars, (shared, own), strict=True):
         _colour_bar(figure, bar, norm, cmap)
 
@@ -104,8 +103,7 @@ def draw_alignment(result: AlignmentResult) -> Figure:
     null = result.null_distribution
     low, high = float(min(null.min(), result.statistic)), float(max(null.max(), result.statistic))
     spread = (high - low) or max(abs(high), 1.0) * 1e-3
-    bins = np.histogram_bin_edges(null, bins=min(50, max(6, np.unique(null).size)))
-    ax.hist(null, bins=bins.tolist(), histtype="stepfilled", color=_NULL, label="relabelled items")
+    ax.hist(null, bins=_bins(null), histtype="stepfilled", color=_NULL, label="relabelled items")
     ax.axvline(
         result.threshold,
         color=_INK,
@@ -182,7 +180,9 @@ def _labels(names: Sequence[str]) -> tuple[list[str], str]:
 
 def _shared_head(names: Sequence[str]) -> str:
     """What all names begin with, up to and including the last separator."""
-    common = os.path.commonprefix(list(names))
+    first, last = min(names), max(names)  # what these two share, all names between them share
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    common = first[: same.index(False) if False in same else len(same)]
     return re.sub(r"[^./:_\- ]*$", "", common)
 
 
@@ -209,7 +209,24 @@ def _map(name: str, forwards: bool) -> Colormap:
     return colormaps[name if forwards else f"{name}_r"]
 
 
-def _heatmap(ax: Axes, grid: Float, norm: Normalize, cmap: Colormap) -> None:
+def _bins(values: Float, most: int = 50) -> list[float]:
+    """Edges of at most about `most` bins; scores that lie on a lattice (counts) are never split unevenly."""
+    distinct = np.unique(values)
+    width = (distinct[-1] - distinct[0]) / most
+    if width == 0.0:
+        return [float(edge) for edge in np.histogram_bin_edges(values, bins=3)]
+    gaps = np.diff(distinct)
+    step = float(gaps[gaps > 1e-9 * width].min())
+    if np.abs(gaps / step - np.rint(gaps / step)).max() < 1e-6:
+        width = step * max(1.0, np.ceil(width / step))
+        first = float(distinct[0]) - step / 2
+    else:
+        first = float(distinct[0])
+    count = int(np.ceil((float(distinct[-1]) - first) / width - 1e-9))
+    return [first + width * at for at in range(count + 1)]
+
+
+def _heatmap(ax: Axes, grid: Float, norm: Normalize, cmap: Colormap, faded: NDArray[np.bool_] | None = None) -> None:
     rows, columns = grid.shape
     ax.imshow(grid, norm=norm, cmap=cmap, aspect="auto", interpolation="nearest")
     ax.spines[:].set(color=_FRAME, linewidth=0.8)
@@ -223,11 +240,24 @@ def _heatmap(ax: Axes, grid: Float, norm: Normalize, cmap: Colormap) -> None:
     for (i, j), text in zip(np.ndindex(rows, columns), _cell_numbers(grid), strict=True):
         red, green, blue, _ = cmap(norm(grid[i, j]))
         light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
-        ax.text(j, i, text, ha="center", va="center", fontsize=7.5, color=_INK if light else "white", zorder=4)
+        hidden = faded is not None and bool(faded[i, j])
+        ax.text(
+            j,
+            i,
+            text,
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color=_QUIET if hidden else _INK if light else "white",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2} if hidden else None,
+            zorder=4,
+        )
 
 
 def _cell_numbers(grid: Float) -> list[str]:
     """Short numbers: without the leading zero when all are below 1."""
+    if not grid.any():
+        return ["0"] * grid.size
     texts = column(grid.ravel(), 2)
     return [text.replace("0.", ".", 1) for text in texts] if float(np.abs(grid).max()) < 0.9995 else texts
 
@@ -251,27 +281,26 @@ def _thinned(count: int, inches: float, needed: float) -> list[int]:
     return list(range(0, count, step))
 
 
-def _outline(ax: Axes, at: tuple[int, int]) -> None:
+def _outline(ax: Axes, at: tuple[int, int], cell: float) -> None:
+    """A frame around one cell, `cell` inches wide, that stands out on light and on dark colours."""
     i, j = at
-    for colour, width in (("white", 4.5), (_INK, 2.2)):
+    line = float(np.clip(cell * 5.0, 1.1, 2.2))
+    for colour, width in (("white", 2 * line), (_INK, line)):
         ax.add_patch(
             Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=width, zorder=5, clip_on=False)
         )
 
 
 def _hatch(ax: Axes, where: NDArray[np.bool_]) -> None:
-    boxes = [Rectangle((j - 0.5, i - 0.5), 1, 1) for i, j in np.argwhere(where).tolist()]
-    if boxes:
-        ax.add_collection(
-            PatchCollection(
-                boxes, facecolor=(1, 1, 1, 0.72), edgecolor=(0.42, 0.45, 0.5, 0.9), hatch="////", linewidth=0
-            )
+    for i, j in np.argwhere(where).tolist():
+        ax.add_patch(
+            Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=(1, 1, 1, 0.7), edgecolor=_HATCH, hatch="////", linewidth=0)
         )
 
 
 def _colour_bar(figure: Figure, ax: Axes, norm: Normalize, cmap: Colormap) -> None:
     bar = figure.colorbar(ScalarMappable(norm, cmap), cax=ax)
-    bar.outline.set(color=_FRAME, linewidth=0.8)  # type: ignore[operator]
+    bar.outline.set(color=_FRAME, linewidth=0.8)
     ax.tick_params(labelsize=8, colors=_INK, length=2)
     ax.yaxis.set_major_locator(MaxNLocator(6))
 

@@ -151,9 +151,12 @@ def scores_rows(result: ScoresResult, top: int = SHOWN) -> list[tuple[str, ...]]
     sign = -1 if result.metric.claims.larger_is_more_similar else 1
     order = np.argsort(sign * result.scores.ravel(), kind="stable")[:top]
     a, b = np.unravel_index(order, result.scores.shape)
-    columns = [[result.layers_a[i] for i in a], [result.layers_b[j] for j in b], column(result.scores[a, b])]
-    for grid in (result.chance, result.chance_sd):
-        columns.append(["–"] * len(order) if grid is None else column(grid[a, b]))
+    columns = [
+        [result.layers_a[i] for i in a],
+        [result.layers_b[j] for j in b],
+        column(result.scores[a, b]),
+        *(["–"] * len(order) if grid is None else column(grid[a, b]) for grid in (result.chance, result.chance_sd)),
+    ]
     return list(zip(*columns, strict=True))
 
 

@@ -24,13 +24,17 @@ def _groups_of_items(groups: Any, n: int) -> list[Index]:
             f"groups must be an array of one label an item (length {n}), got {type(groups).__name__} {groups!r}; pass "
             "the labels themselves"
         )
+    if getattr(groups, "ndim", 1) != 1:
+        raise InputError(
+            f"groups must be 1-D with one label an item, got shape {groups.shape}; pass one column of labels"
+        )
     labels = list(groups)
     if len(labels) != n:
         raise InputError(f"groups must hold one label an item, got {len(labels)} labels for {n} items; check the order")
     missing = [i for i, label in enumerate(labels) if label is None or label != label]
     if missing:
         raise InputError(
-            f"groups has {len(missing)} missing labels (NaN or None), first at item {missing[0]}; give every item a "
+            f"groups lacks labels (NaN or None) for {len(missing)} of {n} items, first for item {missing[0]}; give every item a "
             "group or drop these items from both sides"
         )
     members: dict[Any, list[int]] = {}

@@ -27,7 +27,7 @@ def resolve_scheme(scheme: str | Scheme | None, groups: Any = None) -> Scheme:
         resolved: Scheme = Exchangeable() if scheme == "exchangeable" else Circular()
     elif scheme is None:
         resolved = Exchangeable()
-    elif isinstance(scheme, Scheme):
+    elif isinstance(scheme, Scheme) and not isinstance(scheme, type):
         resolved = scheme
     else:
         raise InputError(f"scheme must be one of {', '.join(SCHEMES)} or a scheme object, got {scheme!r}")

@@ -1,0 +1,45 @@
+"""Settings of the property tests, and the metrics they run over.
+
+``HYPOTHESIS_PROFILE=full`` runs many more examples; the default, ``ci``, draws the same modest number every time.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from calibtest.metrics.registry import get_metric, metrics
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
+settings.register_profile(
+    "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW, print_blob=True
+)
+settings.register_profile("full", max_examples=300, deadline=None, suppress_health_check=_SLOW, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# a metric that is not listed here runs with its defaults
+_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "mutual_knn": [
+        {"k": 1},
+        {"k": 3},
+        {"k": 1, "distance": "euclidean"},
+        {"k": 3, "distance": "euclidean"},
+    ],
+    "rbf_cka": [{}, {"fraction": 0.3}, {"bandwidth": 2.0}],
+    "rsa": [
+        {"distance": distance, "comparison": comparison}
+        for distance in ("correlation", "cosine", "euclidean")
+        for comparison in ("spearman", "pearson")
+    ],
+}
+
+METRICS = [get_metric(name, **options) for name in metrics() for options in _OPTIONS.get(name, [{}])]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run every test that takes a ``metric`` over the registry."""
+    if "metric" in metafunc.fixturenames:
+        metafunc.parametrize("metric", METRICS, ids=str)
