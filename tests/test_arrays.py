@@ -300,10 +300,15 @@ def test_last_token_with_padding_on_the_left() -> None:
     np.testing.assert_array_equal(as_matrix(TOKENS, "X", pool="last", mask=mask), TOKENS[:, -1])
 
 
-def test_half_precision_is_pooled_in_double() -> None:
-    tokens = np.full((2, 3000, 1), 100, dtype=np.float16)  # the plain half-precision sum would be infinite
-    np.testing.assert_array_equal(as_matrix(tokens, "X", pool="mean"), 100)
-    assert as_matrix(tokens, "X", pool="mean").dtype == np.float32
+@pytest.mark.parametrize("mask", [None, np.ones((2, 5))])
+def test_tokens_are_averaged_in_double(mask: Any) -> None:
+    tokens = np.ones((2, 5, 1), dtype=np.float32)
+    tokens[:, 0] = 2.0**24  # in single precision the ones would vanish beside it
+    matrix = as_matrix(tokens, "X", pool="mean", mask=mask)
+    assert matrix.dtype == np.float32
+    np.testing.assert_array_equal(matrix, np.float32((2**24 + 4) / 5))
+    half = np.full((2, 3000, 1), 100, dtype=np.float16)  # the sum is beyond half precision
+    np.testing.assert_array_equal(as_matrix(half, "X", pool="mean"), 100)
 
 
 def test_pooling_leaves_the_input_alone() -> None:

@@ -176,7 +176,7 @@ ROWS: list[Row] = [
      ("n_resamples", "whole number", "99.0"), InputError),
     ("draws in quotes", lambda: alignment_test(X, Y, n_resamples="99"), ("n_resamples", "'99'"), InputError),
     ("draws as a bool", lambda: alignment_test(X, Y, n_resamples=True), ("n_resamples", "True"), InputError),
-    ("draws beyond memory", lambda: alignment_test(X, Y, n_resamples=10**12), ("n_resamples", "bytes"), InputError),
+    ("draws beyond memory", lambda: alignment_test(X, Y, n_resamples=10**12), ("n_resamples", "GB"), InputError),
     ("kind of draws", lambda: alignment_test(X, Y, draws="random"), ("draws", "'cosets'", "'random'"), InputError),
     ("precision", lambda: layers_test([X], [Y], precision="float16"),
      ("precision", "'float32'", "'float16'"), InputError),
@@ -214,7 +214,7 @@ ROWS: list[Row] = [
     # ---------------------------------------------------------------------------------------------------- metrics
     ("unknown metric", lambda: alignment_test(X, Y, metric="ckaa"), ("metric", "linear_cka", "'ckaa'"), InputError),
     ("metric of another type", lambda: alignment_test(X, Y, metric=5), ("metric", "callable", "int"), InputError),
-    ("class for a metric", lambda: alignment_test(X, Y, metric=calibtest.metrics()["mutual_knn"]),
+    ("class for a metric", lambda: alignment_test(X, Y, metric=type(get_metric("mutual_knn"))),
      ("metric", "mutual_knn"), InputError),
     ("unknown option", lambda: get_metric("mutual_knn", n=5), ("mutual_knn", "'n'", "k, distance"), InputError),
     ("option of none", lambda: get_metric("linear_cka", k=5), ("linear_cka", "'k'", "none"), InputError),

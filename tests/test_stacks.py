@@ -142,6 +142,7 @@ def test_ids_from_the_index_of_a_frame() -> None:
     assert LayerStack.build(pd.DataFrame(X, index=IDS), name="A").ids == IDS
     assert LayerStack.build(pd.DataFrame(X), name="A").ids is None
     assert LayerStack.build(pd.DataFrame(X).iloc[::-1], name="A").ids == tuple(str(row) for row in range(11, -1, -1))
+    assert LayerStack.build(pd.DataFrame(X).iloc[::2], name="A").ids == ("0", "2", "4", "6", "8", "10")
     assert LayerStack.build(pd.DataFrame(X, index=IDS), name="A", ids=range(12)).ids == tuple(map(str, range(12)))
     assert LayerStack.build({"a": X, "b": pd.DataFrame(Y, index=IDS)}, name="A").ids == IDS
 

@@ -279,6 +279,14 @@ def test_hdf5_on_a_read_only_folder(tmp_path: Path) -> None:
     np.testing.assert_array_equal(array, B)
 
 
+def test_hdf5_locked_by_another_program(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    path = write_layers(tmp_path, ".h5")
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert load(path).names == NAMES
+
+
 def outside(path: Path, case: str) -> None:
     other = path.with_name("other.h5")
     with h5py.File(other, "w") as file:
@@ -569,6 +577,16 @@ def test_memory_running_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = write_layers(tmp_path, ".npz")
     monkeypatch.setattr("calibtest.io.numpy_files.npz_array", lambda *arguments: np.empty(2**62, dtype="u1"))
     with pytest.raises(InputError, match=r"needs more memory than there is; read fewer layers"):
+        load(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".h5"])
+def test_declared_sizes_are_looked_at_before_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = write_layers(tmp_path, suffix)
+    monkeypatch.setattr("os.sysconf", lambda name: 10)
+    with pytest.raises(InputError, match=r"declares [0-9]+ bytes, but this machine has 100 bytes of memory"):
         load(path)
 
 

@@ -65,7 +65,9 @@ def _from_file(path: Path, flag: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise InputError(f"{flag}: running {path} failed with {type(error).__name__}: {error}; correct the file") from error
+        raise InputError(
+            f"{flag}: running {path} failed with {type(error).__name__}: {error}; correct the file"
+        ) from error
     finally:
         # A function whose module cannot be imported by name is sent to worker processes whole.
         del sys.modules[name]

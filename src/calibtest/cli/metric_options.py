@@ -86,11 +86,17 @@ def chosen_metric(name: str, given: Mapping[str, Any], *, smaller_is_more_simila
     from calibtest.metrics.function import FunctionMetric
     from calibtest.metrics.registry import get_metric, metrics, resolve_metric
 
-    asked = {key.removeprefix(_PREFIX): value for key, value in given.items() if key.startswith(_PREFIX) and value is not None}
+    asked = {
+        key.removeprefix(_PREFIX): value
+        for key, value in given.items()
+        if key.startswith(_PREFIX) and value is not None
+    }
     if is_reference(name):
         metric = resolve_metric(load_object(name, "--metric"))
         if asked:
-            raise InputError(f"--{_flag(next(iter(asked)))} is an option of registered metrics, but --metric is {name}; drop it")
+            raise InputError(
+                f"--{_flag(next(iter(asked)))} is an option of registered metrics, but --metric is {name}; drop it"
+            )
         if not isinstance(metric, FunctionMetric):
             _refuse_direction(name, smaller_is_more_similar)
             return metric

@@ -111,7 +111,7 @@ def collected_notes() -> Iterator[list[str]]:
             else:
                 others(message, category, *place, **more)  # type: ignore[arg-type]
 
-        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.showwarning = show
         yield notes
 
 

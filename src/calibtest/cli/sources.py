@@ -21,9 +21,7 @@ _GROUP_NAMES = ("groups", "group", "labels", "label")
 _ID_NAMES = ("ids", "id")
 
 
-def load_pair(
-    a: str, b: str, *, kind: Kind, pool: Pool | None, masks: Sequence[str]
-) -> tuple[LayerStack, LayerStack]:
+def load_pair(a: str, b: str, *, kind: Kind, pool: Pool | None, masks: Sequence[str]) -> tuple[LayerStack, LayerStack]:
     """Both sides, under names that tell them apart."""
     from calibtest.io import load
     from calibtest.stacks import LayerStack
@@ -32,7 +30,7 @@ def load_pair(
         raise InputError("--mask says which tokens are real and needs --pool mean or --pool last")
     if len(masks) > 2:
         raise InputError(f"--mask was given {len(masks)} times; give it once for both sides, or twice, for A and for B")
-    loaded = [_mask(path) for path in masks] or [None]
+    loaded: list[NDArray[Any] | None] = [_mask(path) for path in masks] if masks else [None]
     left = load(a, kind=kind, pool=pool, mask=loaded[0])
     right = load(b, kind=kind, pool=pool, mask=loaded[-1])
     if left.name != right.name:
@@ -88,7 +86,9 @@ def load_groups(path: str, ids: tuple[str, ...] | None) -> list[Any]:
         labels.pop()
     blank = [row for row, label in enumerate(labels) if not label]
     if blank:
-        raise InputError(f"--groups: {path} has {len(blank)} empty lines, first line {blank[0] + 1}; every item needs a label")
+        raise InputError(
+            f"--groups: {path} has {len(blank)} empty lines, first line {blank[0] + 1}; every item needs a label"
+        )
     return labels
 
 
@@ -141,5 +141,7 @@ def _from_csv(place: Path, ids: tuple[str, ...] | None) -> list[Any]:
         raise InputError(f"--groups: {place} names an id twice; give every item one label")
     missing = [item for item in ids if item not in by_id]
     if missing:
-        raise InputError(f"--groups: {place} has no label for {len(missing)} items, first {missing[0]!r}; label every item")
+        raise InputError(
+            f"--groups: {place} has no label for {len(missing)} items, first {missing[0]!r}; label every item"
+        )
     return [by_id[item] for item in ids]

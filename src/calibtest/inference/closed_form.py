@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from calibtest.inference.moments import DoublyCentred, Invariants, MomentGrid, ZeroDiagonal, moment_grid
 from calibtest.prepare.neighbours import NeighbourGraph, adjacency_invariants
 from calibtest.prepare.relations import Relation
@@ -29,8 +27,7 @@ def closed_form_moments(lefts: Sequence[Any], rights: Sequence[Any]) -> MomentGr
 
 def _invariants(state: Any) -> Invariants | None:
     if isinstance(state, Relation):
-        matrix = np.asarray(state.matrix, dtype=np.float64)
-        return ZeroDiagonal.from_dense(matrix) if state.zero_diagonal else DoublyCentred.from_dense(matrix)
+        return (ZeroDiagonal if state.zero_diagonal else DoublyCentred).from_dense(state.matrix)
     if isinstance(state, NeighbourGraph):
         return ZeroDiagonal(*adjacency_invariants(state))
     return None

@@ -48,7 +48,8 @@ def unit_rows(points: NDArray[np.floating], out: NDArray[np.float64]) -> None:
         for f in range(points.shape[1]):
             largest = max(largest, abs(np.float64(points[i, f])))
         if largest == 0.0:
-            out[i, :] = 0.0
+            for f in range(points.shape[1]):
+                out[i, f] = 0.0
             continue
         # an exact division by a power of two, in two steps because its inverse may overflow
         exponent = math.frexp(largest)[1]
@@ -77,6 +78,23 @@ def tie_width(value: float, rule: Rule) -> float:
 
 
 @kernel
+def replace_largest(heap: NDArray[np.float64], value: float) -> None:
+    """Put a smaller value in the place of the largest, which stands on top of a heap."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= heap.shape[0]:
+            break
+        if child + 1 < heap.shape[0] and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@kernel
 def candidate_limits(
     gram: NDArray[np.floating],
     squares: NDArray[np.float64],
@@ -86,28 +104,17 @@ def candidate_limits(
 ) -> None:
     """For each row of the tile (items `first`, ...) a squared distance beyond which no item can be listed.
 
-    It is the k-th smallest upper bound, kept on a heap with the largest on top, plus the width of a tie.
+    It is the k-th smallest upper bound, plus the width of a tie.
     """
-    k = rule.k
-    heap = np.empty(k, dtype=np.float64)
+    heap = np.empty(rule.k, dtype=np.float64)
     for t in range(gram.shape[0]):
         me = first + t
-        heap[:] = np.inf
+        for c in range(rule.k):
+            heap[c] = np.inf
         for j in range(gram.shape[1]):
             bound = (1.0 + rule.slack) * (squares[me] + squares[j]) - 2.0 * np.float64(gram[t, j])
             if bound < heap[0] and j != me:
-                at = 0
-                while True:
-                    child = 2 * at + 1
-                    if child >= k:
-                        break
-                    if child + 1 < k and heap[child + 1] > heap[child]:
-                        child += 1
-                    if heap[child] <= bound:
-                        break
-                    heap[at] = heap[child]
-                    at = child
-                heap[at] = bound
+                replace_largest(heap, bound)
         farthest = max(heap[0] + rule.underflow, 0.0)
         out[t] = farthest + 2.0 * tie_width(farthest, rule) + rule.underflow
 
@@ -205,29 +212,36 @@ def settle(
 ) -> None:
     """Weight of every candidate: 1 when it is surely listed, a share of the places left when tied, 0 when too far."""
     k = rule.k
+    heap = np.empty(k, dtype=np.float64)
     for t in range(starts.shape[0] - 1):
         low = starts[t]
         high = starts[t + 1]
         if high - low == k:
-            out[low:high] = 1.0
+            for c in range(low, high):
+                out[c] = 1.0
             continue
-        measured = np.empty(high - low, dtype=np.float64)
-        squared_distances(points, first + t, candidates[low:high], measured)
-        kth = np.partition(measured, k - 1)[k - 1]
+        # the squared distances stand where the weights will be
+        squared_distances(points, first + t, candidates[low:high], out[low:high])
+        for c in range(k):
+            heap[c] = np.inf
+        for c in range(low, high):
+            if out[c] < heap[0]:
+                replace_largest(heap, out[c])
+        kth = heap[0]
         width = tie_width(kth, rule)
         n_sure = 0
         n_tied = 0
-        for value in measured:
-            n_sure += value < kth - width
-            n_tied += abs(value - kth) <= width
+        for c in range(low, high):
+            n_sure += out[c] < kth - width
+            n_tied += abs(out[c] - kth) <= width
         share = (k - n_sure) / n_tied
-        for c in range(measured.shape[0]):
-            if measured[c] < kth - width:
-                out[low + c] = 1.0
-            elif abs(measured[c] - kth) <= width:
-                out[low + c] = share
+        for c in range(low, high):
+            if out[c] < kth - width:
+                out[c] = 1.0
+            elif abs(out[c] - kth) <= width:
+                out[c] = share
             else:
-                out[low + c] = 0.0
+                out[c] = 0.0
 
 
 @kernel

@@ -14,7 +14,7 @@ from calibtest.errors import InputError
 from calibtest.forms.overlap import Overlap
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims, declare
-from calibtest.prepare.centring import centre_columns
+from calibtest.prepare.centring import require_varied
 from calibtest.prepare.neighbours import (
     NeighbourGraph,
     neighbour_graph,
@@ -92,7 +92,7 @@ class MutualKNN(Metric):
             return neighbour_graph_from_lists(np.asarray(x, dtype=np.int64), name=name)
         if kind == "distance":
             return neighbour_graph_from_distances(np.asarray(x, dtype=np.float64), self.k, name=name)
-        centre_columns(x, name)  # refuses a constant layer, whose neighbours are all items alike
+        require_varied(x, name)
         return neighbour_graph(x, self.k, distance=self.distance, name=name)
 
     def affine(self, left: NeighbourGraph, right: NeighbourGraph) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calibtest.errors import UndefinedScoreError
 
-__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "unit_rows"]
+__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "require_varied", "unit_rows"]
 
 Float = NDArray[np.float64]
 
@@ -23,9 +23,22 @@ def power_of_two_scaled(x: NDArray[np.floating], *, by_row: bool = False) -> Flo
 
 def _scaled(x: NDArray[np.floating], *, by_row: bool = False) -> tuple[Float, NDArray[np.intc]]:
     wide = np.array(x, dtype=np.float64, order="C")
-    largest = np.abs(wide).max(axis=1, keepdims=True) if by_row else np.abs(wide).max(keepdims=True)
+    axis = 1 if by_row else None
+    largest = np.maximum(wide.max(axis=axis, keepdims=True), -wide.min(axis=axis, keepdims=True))
     _, exponent = np.frexp(largest)
-    return np.ldexp(wide, -exponent), exponent
+    half = exponent // 2  # in two exact steps, because one factor may overflow or vanish
+    wide *= np.ldexp(1.0, -half)
+    wide *= np.ldexp(1.0, half - exponent)
+    return wide, exponent
+
+
+def require_varied(x: NDArray[np.floating], name: str) -> None:
+    """Refuse a layer in which every item has the same vector."""
+    if (x == x[0]).all():
+        raise UndefinedScoreError(
+            f"{name} is constant: all {len(x)} items have the same vector (zero variance), so its alignment with "
+            "anything is undefined; leave this layer out"
+        )
 
 
 def centre_columns(x: NDArray[np.floating], name: str) -> Float:
@@ -41,13 +54,9 @@ def centre_columns(x: NDArray[np.floating], name: str) -> Float:
 
 def centre_columns_scaled(x: NDArray[np.floating], name: str) -> tuple[Float, int]:
     """As `centre_columns`, with the exponent ``e`` such that the centred activations are ``2**e`` times the copy."""
+    require_varied(x, name)
     centred, first = _scaled(x)
     constant = centred.max(axis=0) == centred.min(axis=0)
-    if constant.all():
-        raise UndefinedScoreError(
-            f"{name} is constant: all {len(centred)} items have the same vector (zero variance), so its alignment "
-            "with anything is undefined; leave this layer out"
-        )
     centred -= centred.mean(axis=0)
     centred -= centred.mean(axis=0)  # what rounding left of a large offset
     if constant.any():

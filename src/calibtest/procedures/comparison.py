@@ -182,7 +182,7 @@ def require_room(n_resamples: int, n_items: int, n_cells: int, *, cosets: bool) 
     row = 8 * (3 * n_cells + (2 if cosets else n_items))
     require_memory(
         (n_resamples + 1) * row,
-        f"n_resamples = {n_resamples:,} relabellings of {n_items:,} items for {n_cells:,} layer pairs",
+        f"n_resamples = {n_resamples:,} (with {n_items:,} items and {n_cells:,} pair{'s' if n_cells != 1 else ''} of layers)",
         f"use fewer, about {int((available_bytes() or 0) / row / 2):,} at most",
     )
 

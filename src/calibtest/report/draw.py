@@ -23,8 +23,9 @@ from calibtest.report.words import answer, best_cell, column, n_pairs, number, s
 if TYPE_CHECKING:
     from calibtest.procedures.alignment import AlignmentResult
     from calibtest.procedures.layers import LayersResult
+    from calibtest.procedures.scores import ScoresResult
 
-__all__ = ["draw_alignment", "draw_layers"]
+__all__ = ["draw_alignment", "draw_layers", "draw_scores"]
 
 Float = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ _OBSERVED, _NULL = "#c2410c", "#8fa3c0"
 _LONGEST_NAME = 22
 _MOST_NUMBERS = 12  # rows or columns up to which every cell shows its number
 _POINT = 1 / 72  # inch
+_BAR = 0.12  # inches: width of a colour bar, and of the gap between groups of panels
 
 
 def draw_layers(result: LayersResult) -> Figure:
@@ -57,7 +59,7 @@ def draw_layers(result: LayersResult) -> Figure:
     names_a, label_a = _labels(result.layers_a)
     names_b, label_b = _labels(result.layers_b)
     panel = _panel_size(len(names_a), len(names_b))
-    figure, axes, bars = _canvas(panel, names_a, names_b, answer(result), _footnote(result))
+    figure, axes, bars = _canvas(panel, (2, 1), names_a, names_b, answer(result), _footnote(result))
 
     hidden = cells.adjusted_pvalue > result.alpha
     forwards = result.metric.claims.larger_is_more_similar
@@ -82,6 +84,42 @@ def draw_layers(result: LayersResult) -> Figure:
     a, b = side_names(result)
     axes[0].set_ylabel(f"{a}{label_a}", fontsize=10, color=_INK, labelpad=8)
     axes[1].set_xlabel(f"{b}{label_b}", fontsize=10, color=_INK, labelpad=8)
+    return figure
+
+
+def draw_scores(result: ScoresResult, *, names: tuple[str, str] = ("A", "B")) -> Figure:
+    """Raw scores without a test, beside their chance level where it has a closed form.
+
+    Parameters
+    ----------
+    result : ScoresResult
+        What to draw.
+    names : (str, str)
+        What the two sides are called.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One or two panels on one colour scale.
+    """
+    grids = {"raw score": result.scores}
+    if result.chance is not None:
+        grids["chance level"] = result.chance
+    names_a, label_a = _labels(result.layers_a)
+    names_b, label_b = _labels(result.layers_b)
+    panel = _panel_size(len(names_a), len(names_b))
+    title = f"{names[0]} and {names[1]}: raw scores, nothing was tested."
+    figure, axes, bars = _canvas(panel, (len(grids),), names_a, names_b, title, str(result.metric))
+    norm = _scale(np.concatenate([grid.ravel() for grid in grids.values()]))
+    cmap = _map(_SCORES, result.metric.claims.larger_is_more_similar)
+    for ax, (heading, grid) in zip(axes, grids.items(), strict=True):
+        _heatmap(ax, grid, norm, cmap)
+        ax.set_title(heading, fontsize=10.5, color=_INK, pad=7)
+        _name_columns(ax, names_b, panel[0])
+        ax.set_xlabel(f"{names[1]}{label_b}", fontsize=10, color=_INK, labelpad=8)
+    _name_rows(axes, names_a, panel[1])
+    _colour_bar(figure, bars[0], norm, cmap)
+    axes[0].set_ylabel(f"{names[0]}{label_a}", fontsize=10, color=_INK, labelpad=8)
     return figure
 
 
@@ -131,11 +169,19 @@ def _panel_size(rows: int, columns: int) -> tuple[float, float]:
 
 
 def _canvas(
-    panel: tuple[float, float], names_a: Sequence[str], names_b: Sequence[str], title: str, foot: str
+    panel: tuple[float, float],
+    groups: Sequence[int],
+    names_a: Sequence[str],
+    names_b: Sequence[str],
+    title: str,
+    foot: str,
 ) -> tuple[Figure, list[Axes], list[Axes]]:
-    """A figure with three panels in a row and two colour bars, large enough for its names and sentences."""
+    """A figure with panels in a row, large enough for its names and sentences.
+
+    Each of `groups` is a number of panels that share one colour bar, which stands to their right.
+    """
     width, height = panel
-    page = 3 * width + _text_width(names_a) + 2.9
+    page = sum(groups) * width + _text_width(names_a) + 0.9 + len(groups)
     title, foot = _wrapped(title, 0.94 * page, 12.5), _wrapped(foot, 0.94 * page, 8.0)
     head_inches = 0.22 * (title.count("\n") + 1) + 0.12
     foot_inches = 0.14 * (foot.count("\n") + 1) + 0.10
@@ -149,9 +195,21 @@ def _canvas(
     )
     figure.text(0.5, 1 - 0.1 / tall, title, fontsize=12.5, color=_INK, fontweight="bold", ha="center", va="top")
     figure.text(0.5, 0.07 / tall, foot, fontsize=8, color=_QUIET, ha="center", va="bottom")
-    grid = figure.add_gridspec(1, 6, width_ratios=[width, width, 0.12, 0.12, width, 0.12])
-    axes = [figure.add_subplot(grid[0, at]) for at in (0, 1, 4)]
-    return figure, axes, [figure.add_subplot(grid[0, at]) for at in (2, 5)]
+    ratios: list[float] = []
+    panels: list[int] = []
+    bars: list[int] = []
+    for count in groups:
+        if ratios:
+            ratios.append(_BAR)  # a gap
+        panels += range(len(ratios), len(ratios) + count)
+        bars.append(len(ratios) + count)
+        ratios += [width] * count + [_BAR]
+    grid = figure.add_gridspec(1, len(ratios), width_ratios=ratios)
+    return (
+        figure,
+        [figure.add_subplot(grid[0, at]) for at in panels],
+        [figure.add_subplot(grid[0, at]) for at in bars],
+    )
 
 
 def _text_width(names: Sequence[str], size: float = 8.5) -> float:

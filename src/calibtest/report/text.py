@@ -85,15 +85,19 @@ def layers_text(result: LayersResult, *, top: int = SHOWN) -> str:
     top : int
         Greatest number of pairs in the table.
     """
-    lines = [question(result), *_facts(result), ""]
-    rows = layers_rows(result, top)
-    if len(rows) < n_pairs(result):
-        lines.append(f"  the {len(rows)} strongest of {n_pairs(result):,} pairs, by z:")
-    lines += plain_table(LAYERS_HEADER, rows)
+    lines = [question(result)]
+    for label, text in layers_facts(result):
+        lines += _labelled(label, text)
+    lines.append("")
+    above = strongest(result, top)
+    if above:
+        lines.append(f"  {above}")
+    lines += plain_table(LAYERS_HEADER, layers_rows(result, top))
     return "\n".join(lines + _notes(result.notes))
 
 
-def _facts(result: LayersResult) -> list[str]:
+def layers_facts(result: LayersResult) -> list[tuple[str, str]]:
+    """Everything that is said of a search before its table: labels and sentences."""
     facts = [
         ("null", result.provenance.null),
         ("data", setting(result)),
@@ -103,7 +107,12 @@ def _facts(result: LayersResult) -> list[str]:
     ]
     if n_pairs(result) > 1:
         facts.append(("best pair", best_pair(result)))
-    return [line for label, text in facts for line in _labelled(label, text)]
+    return facts
+
+
+def strongest(result: LayersResult, top: int = SHOWN) -> str:
+    """What stands above the table when it does not hold all pairs; empty when it does."""
+    return f"the {top} strongest of {n_pairs(result):,} pairs, by z:" if top < n_pairs(result) else ""
 
 
 def _labelled(label: str, text: str) -> list[str]:
@@ -160,14 +169,16 @@ def scores_rows(result: ScoresResult, top: int = SHOWN) -> list[tuple[str, ...]]
     return list(zip(*columns, strict=True))
 
 
+def scores_heading(result: ScoresResult, top: int = SHOWN) -> list[str]:
+    """The lines above the table of scores."""
+    pairs = result.scores.size
+    grid = f"{len(result.layers_a)} x {len(result.layers_b)} layers"
+    lines = [f"Raw scores of {result.metric}, {grid}; nothing was tested."]
+    return lines if top >= pairs else [*lines, f"the {top} most similar of {pairs:,} pairs:"]
+
+
 def scores_text(result: ScoresResult, *, top: int = SHOWN) -> str:
     """Raw scores, with their chance level where it has a closed form."""
-    pairs = result.scores.size
-    lines = [
-        f"Raw scores of {result.metric}, {len(result.layers_a)} x {len(result.layers_b)} layers; nothing was tested."
-    ]
-    rows = scores_rows(result, top)
-    if len(rows) < pairs:
-        lines.append(f"  the {len(rows)} most similar of {pairs:,} pairs:")
-    lines += plain_table(SCORES_HEADER, rows)
+    heading, *more = scores_heading(result, top)
+    lines = [heading, *(f"  {line}" for line in more), *plain_table(SCORES_HEADER, scores_rows(result, top))]
     return "\n".join(lines + _notes(result.notes))

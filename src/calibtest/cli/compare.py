@@ -1,0 +1,221 @@
+"""``calibtest compare``: which layers of two models agree beyond chance?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from calibtest.cli.metric_options import MetricCommand, chosen_metric
+from calibtest.errors import InputError
+
+if TYPE_CHECKING:
+    from calibtest.procedures.layers import LayersResult
+    from calibtest.procedures.scores import ScoresResult
+
+__all__ = ["compare", "print_layers"]
+
+# Flags that only a test uses; with --n-resamples 0 they would be ignored, so they are refused.
+_OF_TESTS = ("scheme", "groups", "draws", "alternative", "alpha", "aggregate")
+
+
+@click.command(
+    cls=MetricCommand,
+    epilog="Example: calibtest compare clip.npz dino.pt::blocks.11 --metric mutual_knn --k 20 --out clip-dino",
+)
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--metric",
+    default="linear_cka",
+    show_default=True,
+    metavar="NAME",
+    help="A name that 'calibtest metrics' lists, or a function f(x, y) of your own: package.module:function or "
+    "file.py:function (that code is run).",
+)
+@click.option("--smaller-is-more-similar", is_flag=True, help="A function of your own is a distance.")
+@click.option(
+    "--aggregate",
+    default="studentized_max",
+    show_default=True,
+    metavar="NAME",
+    help="What the search reports: studentized_max, max, mean, row_max_mean, column_max_mean, top_5 (any number), or "
+    "a function of (relabellings, layers of A, layers of B) scores, named as for --metric.",
+)
+@click.option(
+    "--n-resamples",
+    default=9999,
+    show_default=True,
+    type=int,
+    help="Least number of relabellings; 0 prints the observed scores alone.",
+)
+@click.option(
+    "--scheme",
+    default="exchangeable",
+    show_default=True,
+    type=click.Choice(["exchangeable", "within_groups", "whole_groups", "circular"]),
+    help="Which relabellings the null hypothesis makes equally likely.",
+)
+@click.option(
+    "--groups",
+    metavar="FILE",
+    help="One label an item, in the order of A: .npy, .npz (groups), .csv (group, perhaps id) or text, one a line.",
+)
+@click.option(
+    "--draws",
+    type=click.Choice(["cosets", "independent"]),
+    help="Kind of relabellings; by default cosets of shifts where the metric is faster with them.",
+)
+@click.option(
+    "--alternative",
+    default="greater",
+    show_default=True,
+    type=click.Choice(["greater", "less", "two-sided"]),
+    help="Said of similarity: more than chance, less, or either.",
+)
+@click.option("--alpha", default=0.05, show_default=True, type=float, help="Level of thresholds and calibrated scores.")
+@click.option(
+    "--precision",
+    default="float64",
+    show_default=True,
+    type=click.Choice(["float64", "float32"]),
+    help="Precision of the relations between items.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the relabellings.")
+@click.option(
+    "--n-jobs", type=int, help="Threads (for a function of your own: processes); results do not depend on it."
+)
+@click.option(
+    "--precomputed",
+    type=click.Choice(["kernel", "distance", "neighbours"]),
+    help="The files hold (n, n) Gram matrices, (n, n) distances or (n, k) neighbour lists.",
+)
+@click.option(
+    "--pool",
+    type=click.Choice(["mean", "last", "flatten"]),
+    help="How (n, tokens, d) and (n, c, h, w) arrays become one row an item.",
+)
+@click.option(
+    "--mask",
+    "masks",
+    metavar="FILE",
+    multiple=True,
+    help="(n, tokens) .npy, true for real tokens, so that padding is never pooled; twice: for A, for B.",
+)
+@click.option("--top", default=12, show_default=True, type=click.IntRange(min=1), help="Number of layer pairs shown.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, and nothing else, on stdout.")
+@click.option("--out", metavar="DIR", help="Write result.json, layers.csv and heatmap.png into this folder.")
+@click.pass_context
+def compare(ctx: click.Context, /, **given: Any) -> None:
+    """Which layers of models A and B agree beyond chance, after searching all pairs?
+
+    A and B are files of activations over the same items: .npy (n, d) or (n, layers, d); .npz, .safetensors, .h5 with one
+    array a layer; .pt, .pth; .parquet; .csv; or a folder with one such file a layer. A::layer12 selects a layer,
+    A::layer3,layer4 several. Items are paired by id where both sides have ids.
+    """
+    from calibtest.cli.compiling import announce_compilation
+    from calibtest.cli.output import layers_files, prepare_folder, scores_files, write_files
+    from calibtest.cli.screen import collected_notes, progress_bar, say
+    from calibtest.cli.sources import load_groups, load_pair
+
+    if given["n_resamples"] == 0:
+        _refuse_unused(ctx)
+    with collected_notes() as notes:
+        folder = None if given["out"] is None else prepare_folder(given["out"])
+        metric = chosen_metric(given["metric"], given, smaller_is_more_similar=given["smaller_is_more_similar"])
+        left, right = load_pair(
+            given["a"], given["b"], kind=given["precomputed"] or "activations", pool=given["pool"], masks=given["masks"]
+        )
+        common = {"metric": metric, "precision": given["precision"], "n_jobs": given["n_jobs"]}
+        announce_compilation(metric)
+        if given["n_resamples"] == 0:
+            from calibtest.procedures.scores import alignment_scores
+
+            scores = alignment_scores(left, right, **common)
+            if folder is not None:
+                write_files(folder, scores_files(scores, (left.name, right.name)))
+            _print_scores(scores, given)
+            told = scores.notes
+        else:
+            from calibtest.procedures.layers import layers_test
+
+            with progress_bar("relabelling") as progress:
+                result = layers_test(
+                    left,
+                    right,
+                    aggregate=_aggregate(given["aggregate"]),
+                    scheme=given["scheme"],
+                    groups=None if given["groups"] is None else load_groups(given["groups"], left.ids),
+                    n_resamples=given["n_resamples"],
+                    alternative=given["alternative"],
+                    alpha=given["alpha"],
+                    draws=given["draws"],
+                    rng=given["seed"],
+                    progress=progress,
+                    **common,
+                )
+            if folder is not None:
+                write_files(folder, layers_files(result))
+            if given["as_json"]:
+                click.echo(result.to_json())
+            else:
+                print_layers(result, given["top"])
+            told = result.notes
+        if folder is not None and not given["as_json"]:
+            click.echo(f"\nwritten to {folder}: result.json, layers.csv, heatmap.png")
+    for note in (*left.notes, *right.notes, *(note for note in notes if note not in told)):
+        say(f"note: {note}")
+
+
+def _refuse_unused(ctx: click.Context) -> None:
+    for name in _OF_TESTS:
+        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name} has no effect with --n-resamples 0, which tests nothing; drop one of the two")
+
+
+def _aggregate(text: str) -> Any:
+    from calibtest.cli.callables import is_reference, load_object
+
+    return load_object(text, "--aggregate") if is_reference(text) else text
+
+
+def print_layers(result: LayersResult, top: int, *, notes: bool = True) -> None:
+    """The report of a test: what was asked and found, and the strongest pairs."""
+    from calibtest.cli.screen import Screen
+    from calibtest.report.text import LAYERS_HEADER, layers_facts, layers_rows, strongest
+    from calibtest.report.words import by_strength, question
+
+    screen = Screen()
+    screen.title(question(result))
+    for label, text in layers_facts(result):
+        screen.paragraph(text, label, label_width=12)
+    screen.line()
+    above = strongest(result, top)
+    if above:
+        screen.paragraph(above)
+    adjusted = result.cells.adjusted_pvalue.ravel()[by_strength(result)[:top]]
+    screen.table(LAYERS_HEADER, layers_rows(result, top), faded=[bool(p > result.alpha) for p in adjusted])
+    if notes and result.notes:
+        screen.line()
+        for note in result.notes:
+            screen.paragraph(note, "note: ")
+
+
+def _print_scores(result: ScoresResult, given: dict[str, Any]) -> None:
+    if given["as_json"]:
+        click.echo(result.to_json())
+        return
+    from calibtest.cli.screen import Screen
+    from calibtest.report.text import SCORES_HEADER, scores_heading, scores_rows
+
+    screen = Screen()
+    heading, *more = scores_heading(result, given["top"])
+    screen.title(heading)
+    for line in more:
+        screen.paragraph(line)
+    screen.table(SCORES_HEADER, scores_rows(result, given["top"]))
+    if result.notes:
+        screen.line()
+        for note in result.notes:
+            screen.paragraph(note, "note: ")

@@ -1,0 +1,110 @@
+"""Claims: complete, free of contradiction, and true of every metric on ordinary data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibtest import get_metric, metrics
+from calibtest.metrics.base import Metric
+from calibtest.metrics.claims import TRANSFORMS, Claims, declare
+
+SETTINGS = [
+    get_metric("linear_cka"),
+    get_metric("rv"),
+    get_metric("debiased_cka"),
+    get_metric("rbf_cka"),
+    get_metric("rbf_cka", bandwidth=2.0),
+    get_metric("rsa"),
+    get_metric("rsa", distance="cosine", comparison="pearson"),
+    get_metric("rsa", distance="euclidean"),
+    get_metric("mutual_knn", k=4),
+    get_metric("mutual_knn", k=4, distance="euclidean"),
+]
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((24, 5)) + np.array([3.0, 0.0, 0.0, -1.0, 0.5])
+Y = X[:, :4] + 0.7 * RNG.standard_normal((24, 4))
+ROTATION = np.linalg.qr(RNG.standard_normal((5, 5)))[0]
+FACTORS = np.exp(RNG.standard_normal(24))[:, None]
+
+TRANSFORMED = {
+    "unit_permutation": X[:, [3, 0, 4, 1, 2]],
+    "rotation": X @ ROTATION,
+    "isotropic_scale": 7.3 * X,
+    "translation": X + np.array([1.0, -2.0, 5.0, 0.0, 3.0]),
+    "invertible_linear": X @ (np.eye(5) + np.triu(np.ones((5, 5)))),
+    "unit_scale": X * [1.0, 3.0, 0.3, 2.0, 0.5],
+    "duplicated_units": np.repeat(X, 3, axis=1),
+    "zero_padding": np.hstack([X, np.zeros((24, 2))]),
+    "item_scale": X * FACTORS,
+}
+
+
+def test_settings_cover_the_registry() -> None:
+    assert {metric.name for metric in SETTINGS} == set(metrics())
+
+
+@pytest.mark.parametrize("metric", SETTINGS, ids=str)
+def test_every_transform_is_claimed_or_denied(metric: Metric) -> None:
+    claims = metric.claims
+    assert claims.invariant | claims.sensitive == set(TRANSFORMS)
+    assert not claims.invariant & claims.sensitive
+    assert set(TRANSFORMED) | {"item_permutation"} == set(TRANSFORMS)
+
+
+@pytest.mark.parametrize("metric", SETTINGS, ids=str)
+def test_claims_hold_and_denials_have_a_witness(metric: Metric) -> None:
+    score = metric(X, Y)
+    for name, changed in TRANSFORMED.items():
+        moved = abs(metric(changed, Y) - score)
+        if name in metric.claims.invariant:
+            assert moved < 1e-12, name
+        else:
+            assert moved > 1e-6, name
+    order = RNG.permutation(24)
+    assert abs(metric(X[order], Y[order]) - score) < 1e-12
+
+
+@pytest.mark.parametrize("metric", SETTINGS, ids=str)
+def test_symmetry_self_value_and_range(metric: Metric) -> None:
+    claims = metric.claims
+    assert claims.symmetric
+    assert abs(metric(X, Y) - metric(Y, X)) < 1e-14
+    assert claims.self_value == 1.0
+    assert abs(metric(X, X) - 1.0) < 1e-12
+    low, high = claims.range
+    assert low <= metric(X, Y) <= high == 1.0
+
+
+def test_silence_contradiction_and_unknown_names_are_refused() -> None:
+    everything = frozenset(TRANSFORMS)
+    with pytest.raises(ValueError, match=r"missing \['rotation'"):
+        Claims(everything - {"rotation"}, frozenset(), (0.0, 1.0))
+    with pytest.raises(ValueError, match=r"in both \['rotation'\]"):
+        Claims(everything, frozenset({"rotation"}), (0.0, 1.0))
+    with pytest.raises(ValueError, match=r"unknown \['reversal'\]"):
+        Claims(everything | {"reversal"}, frozenset(), (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("group", "subgroup"),
+    [
+        ("rotation", "unit_permutation"),
+        ("invertible_linear", "rotation"),
+        ("invertible_linear", "unit_scale"),
+        ("item_scale", "isotropic_scale"),
+        ("unit_scale", "isotropic_scale"),
+    ],
+)
+def test_claim_on_a_group_implies_its_subgroups(group: str, subgroup: str) -> None:
+    with pytest.raises(ValueError, match=f"{group} implies .*{subgroup}"):
+        declare(group, range=(0.0, 1.0))
+    full = [name for name in TRANSFORMS if name != subgroup]
+    with pytest.raises(ValueError, match=subgroup):
+        declare(*full, range=(0.0, 1.0))
+
+
+def test_what_is_not_declared_is_denied() -> None:
+    claims = declare("item_permutation", range=(0.0, np.inf), larger_is_more_similar=False, self_value=0.0)
+    assert claims.sensitive == set(TRANSFORMS) - {"item_permutation"}
+    assert not claims.larger_is_more_similar
