@@ -46,11 +46,10 @@ _PUBLIC = {
     "get_metric": "calibtest.metrics.registry",
     "layers_test": "calibtest.procedures.layers",
     "load": "calibtest.io",
-    "metrics": "calibtest.metrics.registry",
     "register": "calibtest.metrics.registry",
 }
 
-__all__ = [*sorted(_PUBLIC), "__version__"]  # noqa: PLE0604 - names only
+__all__ = [*sorted([*_PUBLIC, "metrics"]), "__version__"]  # noqa: PLE0604 - names only
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -84,6 +83,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":  # the folder of metrics, which lists them when called
+        return import_module("calibtest.metrics")
     if name in _PUBLIC:
         value = getattr(import_module(_PUBLIC[name]), name)
         globals()[name] = value

@@ -86,6 +86,7 @@ def test_whatever_names_a_metric_is_understood() -> None:
     metric = get_metric("mutual_knn", k=3)
     assert resolve_metric(metric) is metric
     assert resolve_metric("rsa") == get_metric("rsa")
+    assert resolve_metric(type(metric)) == get_metric("mutual_knn")  # a class stands for its defaults
     assert resolve_metric(max).name == "max"
 
 

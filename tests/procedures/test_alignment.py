@@ -23,7 +23,7 @@ def test_result_is_read_from_one_orbit() -> None:
     result = alignment_test(X, Y, n_resamples=199, rng=0)
     orbit = result.grid.orbit
     assert result.n_resamples == 199 == len(result.null_distribution)
-    assert result.statistic == orbit.values[0, 0, 0] == get_metric("linear_cka")(X, Y)
+    assert result.statistic == orbit.values[0, 0, 0] == pytest.approx(get_metric("linear_cka")(X, Y), abs=1e-14)
     reached = int((result.null_distribution >= result.statistic - orbit.resolution[0, 0]).sum())
     assert result.pvalue == (1 + reached) / 200
     assert result.min_pvalue == 1 / 200
@@ -66,7 +66,7 @@ def test_calibrated_is_positive_exactly_when_p_is_at_most_alpha(metric: str, alt
         rng = np.random.default_rng(seed)
         x = rng.standard_normal((24, 3))
         y = (0.0, 0.4, -0.4)[seed % 3] * x + rng.standard_normal((24, 3))
-        for alpha in (0.05, 0.25, 0.5):
+        for alpha in (0.05, 0.25, 0.75):
             result = alignment_test(
                 x, y, metric=metric, alternative=alternative, alpha=alpha, draws=draws, n_resamples=71, rng=seed
             )
@@ -253,12 +253,13 @@ def test_alignment_of_classes_alone_is_not_alignment_within_them() -> None:
     within = alignment_test(x, y, scheme="within_groups", groups=labels, n_resamples=499, rng=0)
     assert free.pvalue <= 0.005
     assert within.pvalue > 0.05
-    assert within.statistic == free.statistic
+    assert within.statistic == pytest.approx(free.statistic, abs=1e-12)
     assert within.chance > free.chance + 0.1  # the classes are part of the chance level now
     assert within.provenance.scheme == "within_groups"
     assert within.grid.moments is None
 
 
+@pytest.mark.filterwarnings("ignore:neighbouring rows are alike")
 def test_repeats_of_an_item_need_whole_groups() -> None:
     rng = np.random.default_rng(5)
     x, y = (np.repeat(rng.standard_normal((30, 8)), 4, axis=0) for _ in range(2))

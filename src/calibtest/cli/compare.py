@@ -22,6 +22,7 @@ _OF_TESTS = ("scheme", "groups", "draws", "alternative", "alpha", "aggregate")
 
 @click.command(
     cls=MetricCommand,
+    short_help="Which layers of two models agree beyond chance?",
     epilog="Example: calibtest compare clip.npz dino.pt::blocks.11 --metric mutual_knn --k 20 --out clip-dino",
 )
 @click.argument("a")
@@ -119,8 +120,7 @@ def compare(ctx: click.Context, /, **given: Any) -> None:
     from calibtest.cli.screen import collected_notes, progress_bar, say
     from calibtest.cli.sources import load_groups, load_pair
 
-    if given["n_resamples"] == 0:
-        _refuse_unused(ctx)
+    _check(ctx, given)
     with collected_notes() as notes:
         folder = None if given["out"] is None else prepare_folder(given["out"])
         metric = chosen_metric(given["metric"], given, smaller_is_more_similar=given["smaller_is_more_similar"])
@@ -168,10 +168,27 @@ def compare(ctx: click.Context, /, **given: Any) -> None:
         say(f"note: {note}")
 
 
-def _refuse_unused(ctx: click.Context) -> None:
-    for name in _OF_TESTS:
-        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name} has no effect with --n-resamples 0, which tests nothing; drop one of the two")
+def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Refuse flags that contradict each other, in the words of the command line."""
+    if given["n_resamples"] < 0:
+        raise InputError(
+            f"--n-resamples must be at least 0, got {given['n_resamples']}; 0 prints the observed scores without a test"
+        )
+    if given["seed"] < 0:
+        raise InputError(f"--seed must be at least 0, got {given['seed']}")
+    if given["n_resamples"] == 0:
+        for name in _OF_TESTS:
+            if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+                raise InputError(
+                    f"--{name} has no effect with --n-resamples 0, which tests nothing; drop one of the two"
+                )
+    grouped = given["scheme"] in ("within_groups", "whole_groups")
+    if grouped and given["groups"] is None:
+        raise InputError(f"--scheme {given['scheme']} needs --groups FILE with one label an item")
+    if given["groups"] is not None and not grouped:
+        raise InputError(
+            f"--groups has no effect with --scheme {given['scheme']}; choose --scheme within_groups or whole_groups"
+        )
 
 
 def _aggregate(text: str) -> Any:

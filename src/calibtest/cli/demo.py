@@ -19,6 +19,7 @@ __all__ = ["demo"]
 METRICS = ("linear_cka", "mutual_knn")
 # Groups of unequal size leave short rings only, so relabellings within them are slower to come by.
 MOST_WITHIN = 999
+_TESTS = 7
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,10 @@ class Findings:
     n_groups: int
 
 
-@click.command(epilog="Example: calibtest demo --out my-demo --n-resamples 999")
+@click.command(
+    short_help="The main job on real activations that ship with the package.",
+    epilog="Example: calibtest demo --out my-demo --n-resamples 999",
+)
 @click.option("--out", default="calibtest-demo", show_default=True, metavar="DIR", help="Folder of the files written.")
 @click.option(
     "--seed", default=0, show_default=True, type=int, help="Seed of the relabellings and of the noise network."
@@ -113,10 +117,9 @@ def _findings(seed: int, n_resamples: int, progress: Any) -> Findings:
 
     def test(a: LayerStack, b: LayerStack, metric: str, n_resamples: int = n_resamples, **more: Any) -> LayersResult:
         nonlocal done
-        result = layers_test(a, b, metric=metric, rng=seed, n_resamples=n_resamples, **more)
+        inner = None if progress is None else lambda share: progress((done + share) / _TESTS)
+        result = layers_test(a, b, metric=metric, rng=seed, n_resamples=n_resamples, progress=inner, **more)
         done += 1
-        if progress is not None:
-            progress(done / 7)
         return result
 
     return Findings(

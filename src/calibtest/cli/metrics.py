@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["metrics"]
 
 
-@click.command(epilog="Example: calibtest metrics --json")
+@click.command(
+    short_help="List the metrics, their options, claims and cost.", epilog="Example: calibtest metrics --json"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the registry as JSON, and nothing else, on stdout.")
 def metrics(as_json: bool) -> None:
     """List the metrics: what they compute, their options, their claims and what they cost.

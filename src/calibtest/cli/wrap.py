@@ -20,7 +20,10 @@ _OBSERVED = ("observed", "score", "statistic")
 _DRAW = re.compile(r"(null|draw|perm|permutation|resample)[ _.-]?\d*", re.IGNORECASE)
 
 
-@click.command(epilog="Example: calibtest wrap --observed 0.31 --null draws.csv --s-max 1")
+@click.command(
+    short_help="Calibrate observed values with your own null draws.",
+    epilog="Example: calibtest wrap --observed 0.31 --null draws.csv --s-max 1",
+)
 @click.option(
     "--observed",
     metavar="VALUE",
@@ -67,6 +70,11 @@ def wrap(**given: Any) -> None:
     from calibtest.cli.screen import collected_notes, say
     from calibtest.procedures.calibrate import calibrate
 
+    if given["aggregate"] is not None and not given["synchronised"]:
+        raise InputError(
+            "--aggregate needs --synchronised: the maximum over cells can be calibrated only if each null draw used one "
+            "relabelling for all cells; add the flag if it did"
+        )
     with collected_notes() as notes:
         observed, null, names = _inputs(given["observed"], given["null_path"], given["table"])
         result = calibrate(

@@ -22,6 +22,7 @@ def data_notes(comparison: Comparison, scheme: Scheme | None) -> list[str]:
     sides = (comparison.paired.left, comparison.paired.right)
     if comparison.paired.note:
         notes.append(comparison.paired.note)
+    notes += [remark for side in sides for remark in side.notes]
     notes += [f"layer {skip.layer!r} of {skip.side} was skipped: {skip.reason}" for skip in comparison.skipped]
     found = [_traits_of(side, kept) for side, kept in zip(sides, (comparison.lefts, comparison.rights), strict=True)]
     for side, by_layer in zip(sides, found, strict=True):
