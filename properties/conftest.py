@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from calibtest.metrics.registry import get_metric, metrics
 
@@ -18,6 +18,7 @@ settings.register_profile(
     "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW, print_blob=True
 )
 settings.register_profile("full", max_examples=300, deadline=None, suppress_health_check=_SLOW, print_blob=True)
+settings.register_profile("quick", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # a metric that is not listed here runs with its defaults

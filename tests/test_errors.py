@@ -20,6 +20,7 @@ from calibtest import (
     FunctionMetric,
     InputError,
     LayerStack,
+    Metric,
     MissingDependencyError,
     UndefinedScoreError,
     WithinGroups,
@@ -65,7 +66,7 @@ def grouped(groups: Any, scheme: str = "within_groups") -> Any:
 Row = tuple[str, Callable[[], Any], tuple[str, ...], type[Exception]]
 
 ROWS: list[Row] = [
-    # -------------------------------------------------------------------------------------------------- pairing
+    # --------------------------------------------------------------------------------------------------------- pairing
     ("different n", lambda: alignment_test(X, Y[:19]), ("X has 20 items", "Y has 19 items"), InputError),
     ("different n, layers", lambda: layers_test([X], {"l": Y[:11]}),
      ("A has 20", "B has 11", "drop or add"), InputError),
@@ -80,7 +81,7 @@ ROWS: list[Row] = [
      ("ids of X", "unique", "'a'", "20 times"), InputError),
     ("too few ids", lambda: stack(X, ids=range(5)), ("ids of X", "5", "20", "one id an item"), InputError),
     ("missing id", lambda: stack(X, ids=[None] * N), ("ids of X", "row 0", "leave ids out"), InputError),
-    # --------------------------------------------------------------------------------------------------- values
+    # ---------------------------------------------------------------------------------------------------------- values
     ("NaN", lambda: alignment_test(X, with_value(Y, (7, 1), NAN)), ("Y has 1 non-finite", "row 7", "drop"), InputError),
     ("inf", lambda: layers_test({"a": X, "bad": with_value(X, ([3, 9], 0), np.inf)}, [Y]),
      ("A['bad']", "2 non-finite", "row 3"), InputError),
@@ -100,13 +101,13 @@ ROWS: list[Row] = [
      ("X", "4", "correlation", "euclidean"), UndefinedScoreError),
     ("median distance 0", lambda: alignment_test(np.repeat([[0.0], [1.0]], [15, 5], axis=0), Y, metric="rbf_cka"),
      ("X", "median distance of 0", "bandwidth"), UndefinedScoreError),
-    # ---------------------------------------------------------------------------------------------- too few items
+    # --------------------------------------------------------------------------------------------------- too few items
     ("one item", lambda: alignment_test(X[:1], Y[:1]), ("X has n = 1", "at least 3", "add items"), InputError),
     ("three items, debiased", lambda: get_metric("debiased_cka")(X[:3], Y[:3]), ("n = 3", "at least 4"), InputError),
     ("k = n", lambda: alignment_test(X, Y, metric=get_metric("mutual_knn", k=20)),
      ("k = 20", "n = 20", "lower k"), InputError),
     ("k > n", lambda: get_metric("mutual_knn", k=500)(X, Y), ("k = 500", "n = 20"), InputError),
-    # ----------------------------------------------------------------------------------------------------- arrays
+    # ---------------------------------------------------------------------------------------------------------- arrays
     ("tokens", lambda: alignment_test(np.ones((N, 3, 4)), Y),
      ("X", "(20, 3, 4)", "pool='mean'", "'last'", "'flatten'"), InputError),
     ("maps", lambda: layers_test(np.ones((N, 3, 4, 4)), [Y]), ("A", "4-D", "pool='mean'", "'flatten'"), InputError),
@@ -134,7 +135,7 @@ ROWS: list[Row] = [
      ("mask", "(20, 3)", "(20, 2)"), InputError),
     ("mask without a token", lambda: stack(np.ones((2, 3, 4)), pool="mean", mask=[[1, 1, 0], [0, 0, 0]]),
      ("mask", "no real token", "row 1 of X"), InputError),
-    # ------------------------------------------------------------------------------------------------ precomputed
+    # ----------------------------------------------------------------------------------------------------- precomputed
     ("kernel not square", lambda: stack(X, "K", kind="kernel"),
      ("K must be square", "(20, 5)", "activations"), InputError),
     ("kernel not symmetric", lambda: stack(np.triu(KERNEL), "K", kind="kernel"),
@@ -162,7 +163,7 @@ ROWS: list[Row] = [
      ("K", "zero variance"), UndefinedScoreError),
     ("equal distances", lambda: alignment_test(stack(1 - np.eye(N), "D", kind="distance"), Y, metric="rsa"),
      ("D", "all equal", "zero variance"), UndefinedScoreError),
-    # --------------------------------------------------------------------------------------------------- settings
+    # -------------------------------------------------------------------------------------------------------- settings
     ("alpha 0", lambda: alignment_test(X, Y, alpha=0), ("alpha", "between 0 and 1", "got 0"), InputError),
     ("alpha 1", lambda: layers_test([X], [Y], alpha=1.0), ("alpha", "got 1.0"), InputError),
     ("alpha NaN", lambda: alignment_test(X, Y, alpha=NAN), ("alpha", "nan"), InputError),
@@ -191,7 +192,7 @@ ROWS: list[Row] = [
     ("no process", lambda: alignment_test(X, Y, n_jobs=0, n_resamples=9, metric=lambda x, y: 1.0),
      ("n_jobs", "got 0"), InputError),
     ("progress", lambda: alignment_test(X, Y, progress=True, n_resamples=99), ("progress", "True"), InputError),
-    # ---------------------------------------------------------------------------------------------------- schemes
+    # --------------------------------------------------------------------------------------------------------- schemes
     ("unknown scheme", lambda: alignment_test(X, Y, scheme="free"), ("scheme", "exchangeable", "'free'"), InputError),
     ("scheme of another type", lambda: alignment_test(X, Y, scheme=3), ("scheme", "got 3"), InputError),
     ("class for a scheme", lambda: alignment_test(X, Y, scheme=WithinGroups), ("scheme", "WithinGroups"), InputError),
@@ -211,9 +212,12 @@ ROWS: list[Row] = [
      ("relabellings", "permutation of 0..19", "row 0"), InputError),
     ("relabellings of other items", lambda: alignment_test(X, Y, scheme=ExplicitRelabellings(np.arange(19)[None])),
      ("relabellings", "(m, 20)", "(1, 19)"), InputError),
-    # ---------------------------------------------------------------------------------------------------- metrics
+    # --------------------------------------------------------------------------------------------------------- metrics
     ("unknown metric", lambda: alignment_test(X, Y, metric="ckaa"), ("metric", "linear_cka", "'ckaa'"), InputError),
     ("metric of another type", lambda: alignment_test(X, Y, metric=5), ("metric", "callable", "int"), InputError),
+    ("class that needs a function", lambda: alignment_test(X, Y, metric=FunctionMetric),
+     ("metric", "FunctionMetric"), InputError),
+    ("abstract class for a metric", lambda: alignment_test(X, Y, metric=Metric), ("metric", "Metric"), InputError),
     ("unknown option", lambda: get_metric("mutual_knn", n=5), ("mutual_knn", "'n'", "k, distance"), InputError),
     ("option of none", lambda: get_metric("linear_cka", k=5), ("linear_cka", "'k'", "none"), InputError),
     ("k = 0", lambda: get_metric("mutual_knn", k=0), ("k", "at least 1", "got 0"), InputError),
@@ -236,7 +240,7 @@ ROWS: list[Row] = [
     ("no callable", lambda: FunctionMetric(3), ("function", "callable"), InputError),  # type: ignore[arg-type]
     ("direction in words", lambda: FunctionMetric(max, larger_is_more_similar="no"),  # type: ignore[arg-type]
      ("larger_is_more_similar", "'no'"), InputError),
-    # ------------------------------------------------------------------------------------------------- aggregates
+    # ------------------------------------------------------------------------------------------------------ aggregates
     ("unknown aggregate", lambda: layers_test([X], [Y], aggregate="median", n_resamples=9),
      ("aggregate", "'max'", "'median'"), InputError),
     ("too many best cells", lambda: layers_test([X], [Y], aggregate="top_5", n_resamples=9),
@@ -250,12 +254,12 @@ ROWS: list[Row] = [
      ("aggregate", "row 0", "every row"), InputError),
     ("unknown aggregate afterwards", lambda: layers_test([X], [Y], n_resamples=9).aggregate("min"),
      ("aggregate", "'min'"), InputError),
-    # ----------------------------------------------------------------------------------------------- chance level
+    # ---------------------------------------------------------------------------------------------------- chance level
     ("chance of a callable", lambda: chance_level(lambda x, y: 1.0, X, Y),
      ("closed-form", "alignment_test"), InputError),
     ("chance of a grid", lambda: chance_level("linear_cka", [X, X], Y), ("one layer", "alignment_scores"), InputError),
     ("chance of a constant", lambda: chance_level("linear_cka", CONSTANT, Y), ("X is constant",), UndefinedScoreError),
-    # -------------------------------------------------------------------------------------------------- calibrate
+    # ------------------------------------------------------------------------------------------------------- calibrate
     ("observed NaN", lambda: calibrate(NAN, DRAWS), ("observed", "1 NaN"), InputError),
     ("null NaN", lambda: calibrate(0.5, with_value(DRAWS, [4, 7], NAN)), ("null", "2 NaN", "99"), InputError),
     ("empty null", lambda: calibrate(0.5, []), ("null is empty", "at least 19"), InputError),
@@ -265,7 +269,7 @@ ROWS: list[Row] = [
      ("aggregate", "synchronised=True", "one relabelling for all cells"), InputError),
     ("alpha above 1", lambda: calibrate(0.5, DRAWS, alpha=5), ("alpha", "got 5"), InputError),
     ("s_max passed", lambda: calibrate(0.5, 3 * DRAWS, s_max=1.0), ("s_max", "3", "leave it out"), InputError),
-    # ------------------------------------------------------------------------------------------------------ files
+    # ----------------------------------------------------------------------------------------------------------- files
     ("no such file", lambda: calibtest.load("/nowhere/acts.npz"), ("/nowhere/acts.npz", "does not exist"), InputError),
     ("array for a path", lambda: calibtest.load(X), ("path", "ndarray", "LayerStack.build"), InputError),
 ]  # fmt: skip

@@ -68,7 +68,7 @@ def score(metric: str, X: Any, Y: Any, pool: Any = None, ids_x: Any = None, ids_
     return chosen(left, right)
 
 
-def test(
+def run_test(
     metric: str,
     X: Any,
     Y: Any,
@@ -98,7 +98,7 @@ def test(
     )
 
 
-def test_fn(
+def run_callable(
     fn: Callable[[Any, Any], float], X: Any, Y: Any, n_perm: int, seed: int, larger_is_closer: bool = True
 ) -> dict[str, Any]:
     metric = calibtest.FunctionMetric(fn, larger_is_more_similar=larger_is_closer)
@@ -115,7 +115,7 @@ def _read(result: calibtest.AlignmentResult) -> dict[str, Any]:
     }
 
 
-def test_layers(metric: str, Xs: list[Any], Ys: list[Any], n_perm: int, seed: int, **options: Any) -> dict[str, Any]:
+def run_layers(metric: str, Xs: list[Any], Ys: list[Any], n_perm: int, seed: int, **options: Any) -> dict[str, Any]:
     result = calibtest.layers_test(
         Xs,
         Ys,
@@ -144,9 +144,9 @@ def load(path: str, key: str | None = None) -> Any:
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "score": score,
-    "test": test,
-    "test_fn": test_fn,
+    "test": run_test,
+    "test_fn": run_callable,
     "calibrate": calibrate,
-    "test_layers": test_layers,
+    "test_layers": run_layers,
     "load": load,
 }

@@ -159,3 +159,11 @@ def test_bad_nulls(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=words):
             load_null(f"{tmp_path}/{name}")
+
+
+def test_a_column_called_null_is_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "draws.csv"
+    path.write_text("null\n0.1\n0.2\nnull\n", encoding="utf-8")
+    draws = load_null(path).draws
+    assert draws[:2].tolist() == [0.1, 0.2]
+    assert np.isnan(draws[2])  # further down it is a missing number

@@ -137,7 +137,7 @@ def test_what_dominates_the_variance_is_told_by_a_bare_score_and_by_a_test(row: 
     assert any(message.replace("\\", "") in note for note in result.notes)
 
 
-# -------------------------------------------------------------------------------------------------- precomputed input
+# --------------------------------------------------------------------------------------------------- precomputed input
 @pytest.mark.parametrize(
     ("metric", "kind", "make"),
     [
@@ -164,7 +164,7 @@ def test_precomputed_layers_give_the_test_of_the_activations(metric: Metric, kin
     assert metric(left, Y) == pytest.approx(metric(X, Y), abs=1e-9)  # one side may be precomputed
 
 
-# ---------------------------------------------------------------------------------------------------- single metrics
+# ------------------------------------------------------------------------------------------------------ single metrics
 def test_bandwidth_is_recorded_in_the_units_of_the_data() -> None:
     upper = np.triu_indices(30, 1)
     result = alignment_test(1e6 * X, Y, metric=get_metric("rbf_cka", fraction=0.5), n_resamples=99, rng=0)
@@ -233,3 +233,12 @@ def test_linear_cka_of_many_items_needs_no_relation_between_all_items() -> None:
     tracemalloc.stop()
     assert score == pytest.approx(expected, abs=1e-12)
     assert peak < 100e6
+
+
+def test_relation_computed_in_floating_point_is_used_without_a_warning() -> None:
+    relation = 1 - np.corrcoef(X)
+    assert (relation != relation.T).any()
+    assert np.diag(relation).any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alignment_test(LayerStack.build(relation, name="D", kind="distance"), Y, metric="rsa", n_resamples=99, rng=0)

@@ -87,7 +87,7 @@ def test_tails() -> None:
     assert smallest == 2 / 200
 
 
-# ---------------------------------------------------------------------------------------------------------- the draws
+# ----------------------------------------------------------------------------------------------------------- the draws
 def test_cosets_come_in_whole_numbers_and_independent_draws_as_asked() -> None:
     cosets = alignment_test(X, Y, n_resamples=90, rng=0)
     assert cosets.n_resamples == 119  # three cosets of forty shifts, the identity among them
@@ -161,7 +161,7 @@ def test_seeds_of_any_size_differ(seed: int) -> None:
     assert not np.array_equal(one.null_distribution, other.null_distribution)
 
 
-# -------------------------------------------------------------------------------------------------------- sameness
+# ------------------------------------------------------------------------------------------------------------ sameness
 @pytest.mark.parametrize(
     ("metric", "draws"),
     [("linear_cka", "cosets"), ("linear_cka", "independent"), ("mutual_knn", "cosets"), ("mutual_knn", "independent")],
@@ -241,7 +241,7 @@ def test_ordinary_data_give_no_warning_and_no_output(capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-# ------------------------------------------------------------------------------------------------------- null hypothesis
+# ----------------------------------------------------------------------------------------------------- null hypothesis
 def test_alignment_of_classes_alone_is_not_alignment_within_them() -> None:
     rng = np.random.default_rng(4)
     labels = np.repeat(np.arange(6), 10)
@@ -293,7 +293,7 @@ def test_score_that_never_varies_is_no_evidence() -> None:
     assert np.isnan(result.zscore)
 
 
-# --------------------------------------------------------------------------------------------------------------- reports
+# ------------------------------------------------------------------------------------------------------------- reports
 def test_frame_holds_the_result() -> None:
     result = alignment_test(X, Y, n_resamples=199, rng=0)
     (row,) = result.to_frame().to_dict("records")

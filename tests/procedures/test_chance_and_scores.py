@@ -45,7 +45,7 @@ def test_chance_is_the_mean_of_the_enumerated_null(metric: Metric, tied: bool, n
     rng = np.random.default_rng(1)
     x, y = rng.standard_normal((n, 4)), rng.standard_normal((n, 3))
     if tied:  # a small lattice: copies of items and equal distances
-        x, y = np.rint(x[:, :3]) + [0.0, 3.0, 5.0], np.rint(y) + [7.0, 0.0, 3.0]
+        x, y = np.rint(x[:, :3]) + np.array([0.0, 3.0, 5.0]), np.rint(y) + np.array([7.0, 0.0, 3.0])
     result = alignment_test(x, y, metric=metric, n_resamples=5040, rng=0)
     assert result.grid.orbit.exhaustive
     values = result.grid.orbit.values[:, 0, 0]
@@ -80,7 +80,7 @@ def test_chance_does_not_depend_on_the_pairing() -> None:
         assert here.sd == pytest.approx(there.sd, rel=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------------------------- scores
+# -------------------------------------------------------------------------------------------------------------- scores
 A = {"a": RNG.standard_normal((30, 5)), "b": RNG.standard_normal((30, 50))}
 B = {"c": RNG.standard_normal((30, 4)), "d": RNG.standard_normal((30, 8)), "e": RNG.standard_normal((30, 3))}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +34,7 @@ def result() -> LayersResult:
     return layers_test(A, B, n_resamples=399, rng=0)
 
 
-# -------------------------------------------------------------------------------------------------------------- the cells
+# ----------------------------------------------------------------------------------------------------------- the cells
 def test_grid_is_found(result: LayersResult) -> None:
     assert (result.layers_a, result.layers_b) == (("early", "middle", "late"), ("in", "out"))
     assert result.best == ("late", "out")
@@ -82,7 +83,7 @@ def test_step_down_never_grows_with_strength(result: LayersResult) -> None:
     assert (result.cells.adjusted_pvalue < result.cells.single_step_pvalue).any()
 
 
-# --------------------------------------------------------------------------------------------------------- aggregates
+# ---------------------------------------------------------------------------------------------------------- aggregates
 AGGREGATES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "max": lambda v: v.max(axis=(1, 2)),
     "mean": lambda v: v.mean(axis=(1, 2)),
@@ -162,7 +163,7 @@ def test_search_over_noise_is_paid_for() -> None:
     assert np.sum(np.array(whole) <= 0.05) <= 4  # 20 runs at 5 %: more than 4 have probability .003
 
 
-# --------------------------------------------------------------------------------------------------------- skipped layers
+# ------------------------------------------------------------------------------------------------------ skipped layers
 def test_dead_layer_is_skipped_listed_and_told() -> None:
     with pytest.warns(CalibtestWarning, match="layer 'dead' of B was skipped: .*constant"):
         result = layers_test(A, {"in": B["in"], "dead": np.zeros((N, 4)), "out": B["out"]}, n_resamples=99, rng=0)
@@ -196,7 +197,7 @@ def test_saturated_pair_is_reported_and_does_not_win() -> None:
     assert any("carry no evidence" in str(warning.message) for warning in caught)
 
 
-# --------------------------------------------------------------------------------------------------------------- inputs
+# -------------------------------------------------------------------------------------------------------------- inputs
 def test_layers_may_come_in_any_container() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((N, 3, 7)), rng.standard_normal((N, 2, 5))
@@ -236,7 +237,7 @@ def test_names_of_stacks_are_the_names_in_the_result() -> None:
     assert set(result.provenance.digests()) == {"a:ViT", "b:BERT"}
 
 
-# -------------------------------------------------------------------------------------------------------------- sameness
+# ------------------------------------------------------------------------------------------------------------ sameness
 @pytest.mark.parametrize("metric", ["linear_cka", "rsa", "mutual_knn"])
 @pytest.mark.parametrize("draws", ["cosets", "independent"])
 def test_threads_change_nothing(metric: str, draws: str) -> None:
@@ -292,7 +293,7 @@ def test_progress_runs_from_nothing_to_the_end() -> None:
             assert shares[-1] == pytest.approx(1.0)
 
 
-# --------------------------------------------------------------------------------------------------------------- reports
+# ------------------------------------------------------------------------------------------------------------- reports
 COLUMNS = {
     "score": "scores",
     "chance": "chance",
@@ -341,6 +342,13 @@ def test_undefined_numbers_become_null_in_json() -> None:
     document = json.loads(result.to_json())
     assert document["cells"][0]["zscore"] is None
     assert document["metric"]["name"] == "total"
+
+
+def test_result_survives_pickling(result: LayersResult) -> None:
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.orbit.values, result.orbit.values)
+    assert again.to_json() == result.to_json()
+    assert repr(again) == repr(result)
 
 
 def test_result_is_frozen_and_its_arrays_cannot_be_changed(result: LayersResult) -> None:

@@ -19,7 +19,9 @@ SCRIPTS = ("N7", "O5", "P1", "P5")
 PACKAGE = Path(calibtest.__file__).parent
 
 
-def run(script: str, *, package: Path = PACKAGE, unset: tuple[str, ...] = (), **env: str) -> subprocess.CompletedProcess[str]:
+def run(
+    script: str, *, package: Path = PACKAGE, unset: tuple[str, ...] = (), **env: str
+) -> subprocess.CompletedProcess[str]:
     """Run a script in a new process that imports the given copy of the package."""
     surroundings = {name: value for name, value in os.environ.items() if name not in unset}
     return subprocess.run(

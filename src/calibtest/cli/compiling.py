@@ -15,7 +15,7 @@ __all__ = ["announce_compilation", "kernels_compiled"]
 
 # Modules of compiled loops that each form needs. A metric of another form runs the user's own function.
 _NEEDED = {"Matching": ("diagonals",), "Overlap": ("neighbours", "overlap")}
-_SECONDS = {"diagonals": 5, "neighbours": 10, "overlap": 5}
+_SECONDS = {"diagonals": 2, "neighbours": 5, "overlap": 3}
 
 
 def kernels_compiled(module: str) -> bool:

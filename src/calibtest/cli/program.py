@@ -48,9 +48,6 @@ class Program(click.Group):
                 stream.reconfigure(errors="replace")
         try:
             status = super().main(args, prog_name, complete_var, False, **extra)
-        except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message(), err=True)
-            sys.exit(2)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "calibtest"
             _refuse(f"{_sentence(error.format_message())}; see '{path} --help'")
@@ -104,15 +101,19 @@ def _close_stdout() -> None:
 
 @click.group(
     cls=Program,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Start with: calibtest demo",
 )
 @click.version_option(__version__, prog_name="calibtest", message="%(prog)s %(version)s")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Calibrated hypothesis tests for representation alignment.
 
     How much do two models agree beyond chance, which layers, and how sure is that?
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 for _command in (demo, compare, wrap, metrics):

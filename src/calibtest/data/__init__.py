@@ -1,9 +1,9 @@
 """The data that ships with the package: 500 emoji as an image model and as a text model see them.
 
-Rows are emoji. The image side holds the eight stages of EfficientNet-Lite0 over the Noto Color Emoji drawings, 16 to
-1,280 units wide; the text side holds the seven layers of MiniLM-L6 over the Unicode names, 384 units each; the control
-is the last layer of a network of MiniLM's shape whose weights were drawn at random. ``NOTICE`` beside this file says
-where everything comes from, and ``tools/cut_emoji.py`` in the repository made the file.
+Rows are emoji. The image side holds eight stages of EfficientNet-Lite0 over the Noto Color Emoji drawings (seven and
+the head), 16 to 1,280 units wide; the text side holds the seven layers of MiniLM-L6 over the Unicode names, 384 units
+each; the control is the last layer of a network of MiniLM's shape whose weights were drawn at random. ``NOTICE`` beside
+this file says where everything comes from, and ``tools/cut_emoji.py`` in the repository made the file.
 """
 
 from __future__ import annotations

@@ -8,8 +8,11 @@ product. Both give the same numbers for the same relabellings, to the stated res
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.fft
@@ -17,15 +20,18 @@ from numpy.typing import DTypeLike, NDArray
 
 from calibtest.forms.evaluation import Evaluation
 from calibtest.forms.layout import Block, Layout
-from calibtest.parallel import default_threads, map_threads
+from calibtest.parallel import map_threads
 from calibtest.prepare.relations import Relation
 from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
 
 __all__ = ["Matching"]
 
 Progress = Callable[[float], None]
+Spectra = NDArray[np.complexfloating]
 
-_BLOCK_BYTES = 192 * 2**20  # spectra held at a time
+_BLOCK_BYTES = 2**30  # diagonals of both sides held at a time: all of them, up to twelve thousand items a pair
+_TOGETHER_BYTES = 48 * 2**20  # right-hand spectra, several cosets together where they are small
+_PIECES = 8
 _TILE_ENTRIES = 2**16  # entries of a relation read at a time under listed relabellings
 _BATCH_BYTES = 64 * 2**20
 
@@ -72,71 +78,119 @@ def _symmetric(lefts: Sequence[Relation], rights: Sequence[Relation]) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------- cosets, by FFT
+#
+# T at shift s is the sum over diagonals of the circular cross-correlations sum_i a(i) b(i + s). Two real diagonals are
+# packed into one complex sequence a' + i a'': the real part of sum_i conj(a(i)) b(i + s) is then the sum of their two
+# correlations, and the packing costs nothing, because two neighbouring real numbers are a complex one in memory. So
+# diagonals are gathered where their spectra will stand, transformed in place, and multiplied frequency by frequency.
+
+
 def _evaluate_cosets(
     lefts: Sequence[Relation], rights: Sequence[Relation], cosets: Cosets, threads: int | None, tell: Progress
 ) -> NDArray[np.float64]:
-    n_left, n_right, period = len(lefts), len(rights), cosets.period
-    n_frequencies = period // 2 + 1
+    n_left, n_right, n_cosets, period = len(lefts), len(rights), cosets.n_cosets, cosets.period
     layout = Layout(cosets.n_items, cosets.tracks, period, _symmetric(lefts, rights))
-    a_column = 16 * n_frequencies * (n_left + n_right) + 24 * period
-    blocks = layout.blocks(max(1, _BLOCK_BYTES // a_column))
+    precision = np.result_type(*(state.matrix.dtype for state in (*lefts, *rights)))
+    blocks = list(layout.blocks(_BLOCK_BYTES // (precision.itemsize * period * (n_left + n_right))))
 
-    sums = np.zeros((cosets.n_cosets, n_frequencies, n_left, n_right), dtype=np.complex128)
-    for done, block in enumerate(blocks):
-        left_spectra = _spectra(lefts, cosets.order, block, period, threads)
-        np.conjugate(left_spectra, out=left_spectra)
-        left_spectra *= block.weights.astype(left_spectra.real.dtype)
-        for r, items in enumerate(cosets.representatives):
-            right_spectra = _spectra(rights, items, block, period, threads)
-            _accumulate(left_spectra, right_spectra, sums[r], threads)
-            tell((done * cosets.n_cosets + r + 1) / (len(blocks) * cosets.n_cosets))
-    values = scipy.fft.irfft(sums, n=period, axis=1, workers=threads or default_threads())
+    sums = np.zeros((n_cosets, period, n_left, n_right), dtype=np.complex128)
+    for number, block in enumerate(blocks):
+        left = _room(n_left, block, period, precision)
+        _transform([(state, cosets.order) for state in lefts], block, left, threads, weights=block.weights)
+        np.conjugate(left, out=left)
+        together = min(n_cosets, max(1, _TOGETHER_BYTES // (n_right * left[0].nbytes)))
+        room = _room(together * n_right, block, period, precision)
+        for first in range(0, n_cosets, together):
+            some = cosets.representatives[first : first + together]
+            right = room[: len(some) * n_right]
+            _transform([(state, items) for items in some for state in rights], block, right, threads)
+            _accumulate(left, right, sums[first : first + together], threads)
+            tell((number + (first + len(some)) / n_cosets) / len(blocks))
+
+    values = np.empty((n_cosets, period, n_left, n_right))
+
+    def finish(piece: tuple[int, int]) -> None:
+        for r in range(*piece):
+            values[r] = _back(sums[r])
+
+    map_threads(finish, _pieces(n_cosets, 2 * _PIECES), threads=threads)
     if layout.first_fixed < cosets.n_items:
         values += _fixed_part(lefts, rights, cosets, layout.first_fixed)[:, None]
     return values.reshape(len(cosets), n_left, n_right)
 
 
-def _spectra(
-    states: Sequence[Relation], items: NDArray[np.int64], block: Block, period: int, threads: int | None
-) -> NDArray[np.complexfloating]:
-    """(n_frequencies, n_states, n_columns) Fourier transforms of the block's diagonals, along the rings."""
-    from calibtest.kernels.diagonals import gather_diagonals
-
-    precision = np.result_type(*(state.matrix.dtype for state in states))
-    spectra = np.empty(
-        (period // 2 + 1, len(states), block.n_columns),
-        dtype=np.complex64 if precision == np.float32 else np.complex128,
-    )
-    pieces = np.array_split(np.arange(len(block.runs)), max(1, min(4, len(block.runs) // 4)))
-
-    def one(task: tuple[int, NDArray[np.intp]]) -> None:
-        at, piece = task
-        runs = block.runs[piece]
-        first = int(runs[0, 5])
-        last = int(runs[-1, 5] + runs[-1, 4])
-        runs[:, 5] -= first
-        diagonals = np.empty((period, last - first), dtype=precision)
-        gather_diagonals(states[at].matrix, items, runs, diagonals)
-        spectra[:, at, first:last] = scipy.fft.rfft(diagonals, axis=0, workers=1, overwrite_x=True)
-
-    map_threads(one, [(at, piece) for at in range(len(states)) for piece in pieces], threads=threads)
-    return spectra
+def _room(n_states: int, block: Block, period: int, precision: np.dtype[Any]) -> Spectra:
+    """Zeros of shape (n_states, tiles, period, width / 2); unused columns of the last tile stay zero."""
+    return np.zeros((n_states, block.tiles, period, block.width // 2), dtype=np.result_type(precision, np.complex64))
 
 
-def _accumulate(
-    left: NDArray[np.complexfloating],
-    right: NDArray[np.complexfloating],
-    sums: NDArray[np.complex128],
+def _transform(
+    laid_out: Sequence[tuple[Relation, NDArray[np.int64]]],
+    block: Block,
+    out: Spectra,
     threads: int | None,
+    *,
+    weights: NDArray[np.float64] | None = None,
 ) -> None:
-    """``sums[f] += left[f] @ right[f].T`` for every frequency."""
-    chunks = np.array_split(np.arange(len(sums)), min(len(sums), 16))
+    """Fourier transforms, along the rings, of the block's diagonals of every relation laid out by its items."""
+    from calibtest.kernels.diagonals import Places, gather_diagonals
 
-    def one(chunk: NDArray[np.intp]) -> None:
-        part = slice(int(chunk[0]), int(chunk[-1]) + 1)
-        sums[part] += np.matmul(left[part], right[part].transpose(0, 2, 1))
+    period = out.shape[2]
+    real = out.view(out.real.dtype)
+    # copying a row in order pays where its runs want a good part of it
+    rows = np.unique(block.runs[:, 0]).size
+    whole_rows = 4 * int(block.runs[:, 4].sum()) >= rows * laid_out[0][0].n_items
 
-    map_threads(one, chunks, threads=threads)
+    def gather(at: int, first: int, last: int) -> None:
+        state, items = laid_out[at]
+        gather_diagonals(state.matrix, items, block.runs, Places(first, period, whole_rows), real[at, :, first:last])
+
+    def transform(at: int, first: int, last: int) -> None:
+        if weights is not None:
+            real[at, first:last] *= weights[first:last, None].astype(real.dtype)
+        part = out[at, first:last]
+        found = scipy.fft.fft(part, axis=1, overwrite_x=True, workers=1)
+        if not np.may_share_memory(found, part):
+            part[...] = found
+
+    def both(at: int) -> None:
+        gather(at, 0, period)
+        transform(at, 0, block.tiles)
+
+    if len(laid_out) >= _PIECES:  # a relation a thread: its diagonals are still in the cache when they are transformed
+        map_threads(both, range(len(laid_out)), threads=threads)
+        return
+    for step, length in ((gather, period), (transform, block.tiles)):
+        pieces = [partial(step, at, *piece) for at in range(len(laid_out)) for piece in _pieces(length, _PIECES)]
+        map_threads(lambda piece: piece(), pieces, threads=threads)
+
+
+def _pieces(length: int, most: int) -> list[tuple[int, int]]:
+    """``range(length)`` in at most `most` pieces of about one size, as pairs of first and last + 1."""
+    edges = np.linspace(0, length, min(length, most) + 1).astype(int).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def _accumulate(left: Spectra, right: Spectra, sums: NDArray[np.complex128], threads: int | None) -> None:
+    """``sums[r, f] += left[:, f] @ right[r, :, f].T`` for every frequency, summed over the columns of all tiles."""
+    period = left.shape[2]
+
+    def one(piece: tuple[int, int]) -> None:
+        part = slice(*piece)
+        total = np.zeros((part.stop - part.start, len(left), len(right)), dtype=np.complex128)
+        for tile in range(left.shape[1]):
+            total += np.matmul(left[:, tile, part].transpose(1, 0, 2), right[:, tile, part].transpose(1, 2, 0))
+        sums[:, part] += total.reshape(len(total), len(left), len(sums), -1).transpose(2, 0, 1, 3)
+
+    map_threads(one, _pieces(period, 2 * _PIECES), threads=threads)
+
+
+def _back(sums: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """(period, L_a, L_b) real part of the inverse transform: that of the Hermitian part alone."""
+    period = len(sums)
+    half = np.arange(period // 2 + 1)
+    hermitian = sums[: half.size] + np.conjugate(sums[-half])
+    return np.asarray(scipy.fft.irfft(hermitian, n=period, axis=0, workers=1, overwrite_x=True)) * 0.5
 
 
 def _fixed_part(
@@ -156,28 +210,45 @@ def _fixed_part(
 def _evaluate_listed(
     lefts: Sequence[Relation], rights: Sequence[Relation], listed: Explicit, threads: int | None, tell: Progress
 ) -> NDArray[np.float64]:
-    from calibtest.kernels.diagonals import gather_full, gather_upper
-
     n, n_left, n_right = listed.n_items, len(lefts), len(rights)
     half = _symmetric(lefts, rights)
-    gather = gather_upper if half else gather_full
     values = np.zeros((len(listed), n_right, n_left))
     tiles = _row_tiles(n, half)
     batch = max(1, _BATCH_BYTES // (8 * n_right * max(_TILE_ENTRIES, n)))
+    unchanged = np.arange(n, dtype=np.int64)[None]
+    tasks = [(at, slice(start, start + batch)) for start in range(0, len(listed), batch) for at in range(n_right)]
 
-    for done, (first, last) in enumerate(tiles):
-        left = np.stack([_tile(state.matrix, first, last, half) for state in lefts])
+    for done, tile in enumerate(tiles):
+        weights = _tile_weights(n, tile) if half else 1.0
+        read_left = partial(_read, relabellings=unchanged, tile=tile, half=half)
+        left = weights * np.concatenate(map_threads(read_left, lefts, threads=threads)).astype(np.float64)
 
-        def one(start: int, left: NDArray[np.float64] = left, first: int = first, last: int = last) -> None:
-            some = listed.indices[start : start + batch]
-            for at, state in enumerate(rights):
-                read = np.empty((len(some), left.shape[1]), dtype=state.matrix.dtype)
-                gather(state.matrix, some, first, last, read)
-                values[start : start + batch, at] += read @ left.T
+        def one(task: tuple[int, slice], left: NDArray[np.float64] = left, tile: tuple[int, int] = tile) -> None:
+            at, some = task
+            values[some, at] += _read(rights[at], listed.indices[some], tile, half) @ left.T
 
-        map_threads(one, range(0, len(listed), batch), threads=threads)
+        map_threads(one, tasks, threads=threads)
         tell((done + 1) / len(tiles))
     return np.ascontiguousarray(values.transpose(0, 2, 1))
+
+
+def _read(state: Relation, relabellings: NDArray[np.int64], tile: tuple[int, int], half: bool) -> NDArray[np.floating]:
+    """Rows of a tile of the relabelled relation, one flat array a relabelling; the upper triangle alone where `half`."""
+    from calibtest.kernels.diagonals import gather_full, gather_upper
+
+    first, last = tile
+    entries = sum(state.n_items - i for i in range(first, last)) if half else (last - first) * state.n_items
+    read = np.empty((len(relabellings), entries), dtype=state.matrix.dtype)
+    (gather_upper if half else gather_full)(state.matrix, relabellings, first, last, read)
+    return read
+
+
+def _tile_weights(n: int, tile: tuple[int, int]) -> NDArray[np.float64]:
+    """How often each entry of a tile of the upper triangle counts: once on the diagonal, twice elsewhere."""
+    lengths = np.arange(n - tile[0], n - tile[1], -1)
+    weights = np.full(int(lengths.sum()), 2.0)
+    weights[np.cumsum(lengths) - lengths] = 1.0
+    return weights
 
 
 def _row_tiles(n: int, half: bool) -> list[tuple[int, int]]:
@@ -186,11 +257,3 @@ def _row_tiles(n: int, half: bool) -> list[tuple[int, int]]:
     tile = np.cumsum(lengths) // _TILE_ENTRIES
     starts = np.flatnonzero(np.concatenate(([True], np.diff(tile) > 0)))
     return list(zip(starts.tolist(), np.append(starts[1:], n).tolist(), strict=True))
-
-
-def _tile(matrix: NDArray[np.floating], first: int, last: int, half: bool) -> NDArray[np.float64]:
-    """Rows `first` to `last` as one flat array, the strict upper triangle counted twice where `half`."""
-    if not half:
-        return matrix[first:last].astype(np.float64).ravel()
-    rows = [np.concatenate((matrix[i, i : i + 1], 2.0 * matrix[i, i + 1 :])) for i in range(first, last)]
-    return np.concatenate(rows).astype(np.float64)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.kernels import kernel
 
-__all__ = ["gather_diagonals", "gather_full", "gather_upper"]
+__all__ = ["Places", "gather_diagonals", "gather_full", "gather_upper"]
+
+
+class Places(NamedTuple):
+    """Places of the rings to read: `first` and those after it, on rings of `period` places.
+
+    With `whole_rows` a row of the relation is copied before its entries are picked, which pays where most of a row is
+    wanted: memory is then read in order.
+    """
+
+    first: int
+    period: int
+    whole_rows: bool
+
+
+@kernel
+def pick(row: NDArray[np.floating], wanted: NDArray[np.int64], out: NDArray[np.floating]) -> None:
+    """``out[k] = row[wanted[k]]``."""
+    for k in range(wanted.shape[0]):
+        out[k] = row[wanted[k]]
 
 
 @kernel
@@ -15,34 +36,47 @@ def gather_diagonals(
     matrix: NDArray[np.floating],
     item: NDArray[np.int64],
     runs: NDArray[np.int64],
+    places: Places,
     out: NDArray[np.floating],
 ) -> None:
-    """Read runs of neighbouring circular diagonals; place ``a`` of the ring goes to row ``a`` of `out`.
+    """Read runs of neighbouring circular diagonals; place ``first + a`` goes to row ``a`` of every tile of `out`.
 
-    A run is ``(row, row_step, column, delta, count, at)``. Its entries at place ``a`` stand in the matrix row of
-    position ``row + row_step * a``; their columns are the positions ``column + (a + delta + k) mod period`` for
-    ``k < count``, or ``column + k`` where ``delta`` is -1. They go to ``out[a, at + k]``.
+    A run is ``(row, row_step, column, delta, count, at)``. Its entries at place ``p`` stand in the matrix row of
+    position ``row + row_step * p``; their columns are the positions ``column + (p + delta + k) mod period`` for
+    ``k < count``, or ``column + k`` where ``delta`` is -1. They go to columns ``at + k``, counted through the tiles;
+    no run crosses the edge of a tile.
     """
-    period = out.shape[0]
-    for a in range(period):
+    width = out.shape[2]
+    kept = np.empty(matrix.shape[1] if places.whole_rows else 0, dtype=matrix.dtype)
+    held = -1
+    for a in range(out.shape[1]):
+        place = places.first + a
         for r in range(runs.shape[0]):
-            row = matrix[item[runs[r, 0] + runs[r, 1] * a]]
+            source = item[runs[r, 0] + runs[r, 1] * place]
             column = runs[r, 2]
             delta = runs[r, 3]
             count = runs[r, 4]
-            at = runs[r, 5]
-            if delta < 0:
-                for k in range(count):
-                    out[a, at + k] = row[item[column + k]]
+            tile = runs[r, 5] // width
+            at = runs[r, 5] - tile * width
+            start = 0
+            until_wrap = count
+            if delta >= 0:
+                start = place + delta
+                if start >= places.period:
+                    start -= places.period
+                until_wrap = min(count, places.period - start)
+            first = item[column + start : column + start + until_wrap]
+            rest = item[column : column + count - until_wrap]
+            line = out[tile, a, at : at + count]
+            if places.whole_rows:
+                if source != held:
+                    kept[:] = matrix[source]
+                    held = source
+                pick(kept, first, line[:until_wrap])
+                pick(kept, rest, line[until_wrap:])
             else:
-                start = a + delta
-                if start >= period:
-                    start -= period
-                until_wrap = min(count, period - start)
-                for k in range(until_wrap):
-                    out[a, at + k] = row[item[column + start + k]]
-                for k in range(until_wrap, count):
-                    out[a, at + k] = row[item[column + start + k - period]]
+                pick(matrix[source], first, line[:until_wrap])
+                pick(matrix[source], rest, line[until_wrap:])
 
 
 @kernel

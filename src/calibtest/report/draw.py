@@ -281,7 +281,8 @@ def _bins(values: Float, most: int = 50) -> list[float]:
     else:
         first = float(distinct[0])
     count = int(np.ceil((float(distinct[-1]) - first) / width - 1e-9))
-    return [first + width * at for at in range(count + 1)]
+    edges = [first + width * at for at in range(count + 1)]
+    return [*edges[:-1], max(edges[-1], float(distinct[-1]))]
 
 
 def _heatmap(ax: Axes, grid: Float, norm: Normalize, cmap: Colormap, faded: NDArray[np.bool_] | None = None) -> None:
