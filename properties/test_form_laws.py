@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,12 +82,12 @@ def test_subsets_do_not_matter(data: st.DataObject) -> None:
 def test_blocks_do_not_matter(data: st.DataObject) -> None:
     """However little memory the FFT engine may use, its values are those of the listing."""
     form, lefts, rights, n = data.draw(grids())
-    before, longest = matching._BLOCK_BYTES, layout._LONGEST_RUN
-    try:
-        matching._BLOCK_BYTES, layout._LONGEST_RUN = data.draw(st.sampled_from([1, 4096])), data.draw(st.integers(1, 5))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_BLOCK_BYTES", data.draw(st.sampled_from([1, 4096])))
+        patch.setattr(matching, "_TOGETHER_BYTES", 1)
+        patch.setattr(layout, "_TILE_ENTRIES", 1)
+        patch.setattr(layout, "_NARROWEST", data.draw(st.integers(1, 5)))
         laws.cosets_equal_listing(form, lefts, rights, data.draw(cosets(n)))
-    finally:
-        matching._BLOCK_BYTES, layout._LONGEST_RUN = before, longest
 
 
 def correlation_of_first_units(x: np.ndarray, y: np.ndarray) -> float:

@@ -34,6 +34,9 @@ __all__ = ["LayerStack", "Paired", "listing", "pair"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 
+# Asymmetry, as a share of the largest entry, that every floating-point computation leaves.
+_UNREMARKABLE = 1e-12
+
 # Names listed in an error before the rest is only counted.
 _LISTED = 20
 
@@ -523,6 +526,7 @@ def _square(array: NDArray[Any], name: str, kind: Kind) -> tuple[FloatMatrix, li
     remarks: list[str] = []
     if gap[row, column] > 0:
         matrix = (matrix + matrix.T) / 2
+    if gap[row, column] > _UNREMARKABLE * float(np.abs(matrix).max()):
         remarks.append(f"{name} was symmetric only up to rounding ({gap[row, column]:.2g}) and was made exactly so")
     return (matrix, remarks) if kind == "kernel" else _distances(matrix, name, slack, remarks)
 
@@ -546,6 +550,7 @@ def _distances(matrix: FloatMatrix, name: str, slack: float, remarks: list[str])
     if diagonal[worst] > 0 or matrix[row, column] < 0:
         matrix = np.maximum(matrix, 0)
         np.fill_diagonal(matrix, 0)
+    if max(diagonal[worst], -matrix[row, column]) > np.sqrt(_UNREMARKABLE) * peak:
         remarks.append(f"{name} had distances off zero by rounding only, which were set to zero")
     return matrix, remarks
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 N_ITEMS = 40
 
-FUNCTIONS = '''
+FUNCTIONS = """
 import numpy as np
 
 def agreement(x, y):
@@ -27,7 +27,7 @@ def largest(values):
     return values.max(axis=(1, 2))
 
 number = 3
-'''
+"""
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +67,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shuffled = rng.permutation(n)
     lines = [f"{ids[i]},{labels[i]}" for i in shuffled]
     (folder / "groups.csv").write_text("\n".join(["id,group", *lines]))
+    (folder / "one_column.csv").write_text("kind\n" + "\n".join(labels) + "\n")
+    (folder / "semicolons.csv").write_text("id;group\n" + "\n".join(line.replace(",", ";") for line in lines))
     (folder / "draws.csv").write_text("cka\n" + "\n".join(f"{i / 100}" for i in range(1, 31)))
     np.save(folder / "observed.npy", np.array([[0.3, 0.2], [0.1, 0.6]]))
     np.save(folder / "null.npy", rng.random((99, 2, 2)) / 2)
@@ -77,6 +79,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header = "layer_a,layer_b,observed," + ",".join(f"null_{k}" for k in range(39))
     rows = [f"l{i},m{i},{0.5 + i / 4}," + ",".join(f"{v:.3f}" for v in rng.random(39)) for i in range(3)]
     (folder / "table.csv").write_text("\n".join([header, *rows]))
+    (folder / "bare.csv").write_text("layer,observed,null,null_1\nl0,0.5,0.1,0.2\n")
     (folder / "no_null.csv").write_text("layer,observed\nl0,0.5\n")
     return folder
 

@@ -57,7 +57,10 @@ CASES = [
     (("compare", "tokens.npy", "y.npy", "--pool", "mean", "--mask", "x.npy"), ("--mask", "x.npy", "bool")),
     (("compare", "tokens.npy", "y.npy", "--pool", "mean", *(["--mask", "mask.npy"] * 3)), ("--mask", "3 times")),
     (("compare", "x.npy", "y.npy", "--precomputed", "kernel"), ("square", "(40, 6)")),
-    (("compare", "kernel.npy", "kernel.npy", "--precomputed", "kernel", "--metric", "mutual_knn"), ("mutual_knn", "kernel")),
+    (
+        ("compare", "kernel.npy", "kernel.npy", "--precomputed", "kernel", "--metric", "mutual_knn"),
+        ("mutual_knn", "kernel"),
+    ),
     # ---- groups
     ((*COMPARE, "--groups", "groups.txt"), ("--groups", "--scheme", "within_groups")),
     ((*COMPARE, "--scheme", "within_groups"), ("--scheme within_groups", "--groups")),
@@ -82,12 +85,16 @@ CASES = [
     (("wrap", "--observed", "0.3", "--null", "hole_null.npy"), ("null", "1 NaN")),
     (("wrap", "--observed", "0.3", "--null", "draws.csv", "--alpha", "1.5"), ("alpha", "1.5")),
     (("wrap", "--observed", "0.3", "--null", "draws.csv", "--s-max", "0.2"), ("s_max", "0.2")),
-    (("wrap", "--observed", "observed.npy", "--null", "null.npy", "--aggregate", "max"), ("--synchronised", "one relabelling")),
+    (
+        ("wrap", "--observed", "observed.npy", "--null", "null.npy", "--aggregate", "max"),
+        ("--synchronised", "one relabelling"),
+    ),
     (("wrap", "--observed", "observed.npy", "--null", "draws.csv"), ("null", "shape")),
     (("wrap", "--observed", "other_cells.csv", "--null", "cells.csv"), ("same cells", "'c'")),
     (("wrap", "--table", "table.csv", "--observed", "0.3"), ("--table", "drop --observed")),
     (("wrap", "--table", "nowhere.csv"), ("--table", "nowhere.csv")),
     (("wrap", "--table", "no_null.csv"), ("--table", "null_1")),
+    (("wrap", "--table", "bare.csv"), ("--table", "'null'", "null_1")),
     # ---- demo
     (("demo", "--n-resamples", "0"), ("--n-resamples", "at least 1")),
     (("demo", "--seed", "-3"), ("--seed", "-3")),

@@ -33,7 +33,14 @@ def test_shipped_data_are_small_and_attributed() -> None:
     held = (folder / "emoji.npz").read_bytes()
     assert len(held) < 5_000_000
     notice = (folder / "NOTICE").read_text()
-    for name in ("Noto Color Emoji", "SIL Open Font License", "EfficientNet-Lite0", "MiniLM", "Apache License", "Unicode"):
+    for name in (
+        "Noto Color Emoji",
+        "SIL Open Font License",
+        "EfficientNet-Lite0",
+        "MiniLM",
+        "Apache License",
+        "Unicode",
+    ):
         assert name in notice
     with np.load(folder / "emoji.npz", allow_pickle=False) as arrays:  # type: ignore[arg-type]
         assert all(arrays[key].dtype == np.float16 for key in arrays.files if "/" in key)
@@ -60,7 +67,8 @@ def test_demo_tells_what_is_in_the_data(told: tuple[str, Path]) -> None:
     low, high, flat, same = map(
         float,
         re.search(
-            r"chance level of linear CKA goes from ([.\d]+) to ([.\d]+), that of mutual kNN from ([.\d]+) to ([.\d]+)\.", words
+            r"chance level of linear CKA goes from ([.\d]+) to ([.\d]+), that of mutual kNN from ([.\d]+) to ([.\d]+)\.",
+            words,
         ).groups(),  # type: ignore[union-attr]
     )
     assert high > 3 * low

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import calibtest
 from calibtest.cli import main
@@ -92,7 +92,7 @@ def test_internal_failure_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_subprocess_refuses_quietly(files: Path) -> None:
-    done = python("-m", "calibtest.cli", "compare", "nowhere.npz", "b.npz", cwd=files)
+    done = python("-m", "calibtest", "compare", "nowhere.npz", "b.npz", cwd=files)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "calibtest: nowhere.npz does not exist; check the path\n"
@@ -101,7 +101,7 @@ def test_subprocess_refuses_quietly(files: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="pipes end in another way there")
 def test_reader_that_leaves_is_no_failure() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "calibtest.cli", "metrics"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "calibtest", "metrics"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
@@ -113,13 +113,13 @@ def test_reader_that_leaves_is_no_failure() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("columns", ["100", "50"])
-def test_terminal_gets_a_table_with_whole_numbers(files: Path, columns: str) -> None:
+def test_terminal_gets_a_table_with_whole_numbers(run: Callable[..., Result], files: Path, columns: str) -> None:
     import pty
 
     ours, theirs = pty.openpty()
     environment = os.environ | {"COLUMNS": columns, "TERM": "xterm", "NO_COLOR": ""}
     with subprocess.Popen(
-        [sys.executable, "-m", "calibtest.cli", "compare", "a.npz", "b.npz", "--n-resamples", "39"],
+        [sys.executable, "-m", "calibtest", "compare", "a.npz", "b.npz", "--n-resamples", "39"],
         cwd=files,
         stdout=theirs,
         stderr=subprocess.DEVNULL,
@@ -139,7 +139,7 @@ def test_terminal_gets_a_table_with_whole_numbers(files: Path, columns: str) -> 
     assert running.returncode == 0
     text = shown.decode()
     assert ("─" in text) == (columns == "100")  # a drawn table where it fits, plain lines where it does not
-    document = json.loads(python("-m", "calibtest.cli", "compare", "a.npz", "b.npz", "--n-resamples", "39", "--json", cwd=files).stdout)
+    document = json.loads(run("compare", "a.npz", "b.npz", "--n-resamples", "39", "--json").stdout)
     for cell in document["cells"]:
         assert f"{cell['score']:.4f}" in text
     assert "…" not in text
@@ -147,7 +147,7 @@ def test_terminal_gets_a_table_with_whole_numbers(files: Path, columns: str) -> 
 
 def test_cold_kernels_are_announced_once(files: Path, tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    arguments = ("-m", "calibtest.cli", "compare", "a.npz", "b.npz", "--n-resamples", "39", "--json")
+    arguments = ("-m", "calibtest", "compare", "a.npz", "b.npz", "--n-resamples", "39", "--json")
     first, second = (python(*arguments, cwd=files, env=environment) for _ in range(2))
     assert first.stderr.startswith("compiling kernels for this machine (once, about ")
     assert first.stderr.count("\n") == 1

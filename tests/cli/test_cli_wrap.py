@@ -31,7 +31,9 @@ def test_grid(run, files: Path) -> None:
     arguments = ("wrap", "--observed", "observed.npy", "--null", "null.npy", "--json")
     alone = json.loads(run(*arguments).stdout)
     together = json.loads(run(*arguments, "--synchronised", "--aggregate", "max").stdout)
-    same = calibtest.calibrate(np.load(files / "observed.npy"), np.load(files / "null.npy"), synchronised=True, aggregate="max")
+    same = calibtest.calibrate(
+        np.load(files / "observed.npy"), np.load(files / "null.npy"), synchronised=True, aggregate="max"
+    )
     assert "omnibus" not in alone
     assert alone["pvalue"] == together["pvalue"] == same.pvalue.tolist()
     assert together["omnibus"]["pvalue"] == same.omnibus.pvalue

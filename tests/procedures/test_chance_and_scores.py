@@ -58,6 +58,19 @@ def test_chance_is_the_mean_of_the_enumerated_null(metric: Metric, tied: bool, n
     assert result.interval is None
 
 
+@pytest.mark.filterwarnings("ignore:. has only 2 distinct rows")
+@pytest.mark.filterwarnings("ignore:X. one item")
+@pytest.mark.parametrize("metric", ["linear_cka", "debiased_cka", "rbf_cka", "rsa"])
+def test_chance_of_two_valued_layers(metric: str) -> None:
+    chosen = get_metric(metric, distance="euclidean", comparison="pearson") if metric == "rsa" else get_metric(metric)
+    for n in range(5, 25):
+        x = np.outer(np.arange(n) % 2, np.ones(4)) + np.arange(4.0)
+        y = np.random.default_rng(n).standard_normal((n, 3))
+        level = chance_level(chosen, x, y)
+        drawn = alignment_test(x, y, metric=chosen, n_resamples=499, draws="independent", alpha=0.5, rng=n)
+        assert abs(drawn.null_distribution.mean() - level.mean) < 5 * level.sd / np.sqrt(drawn.n_resamples) + 1e-12
+
+
 def test_chance_in_closed_form() -> None:
     rng = np.random.default_rng(2)
     x, y = rng.standard_normal((101, 300)), rng.standard_normal((101, 20))

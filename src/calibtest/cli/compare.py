@@ -102,7 +102,8 @@ _OF_TESTS = ("scheme", "groups", "draws", "alternative", "alpha", "aggregate")
     "masks",
     metavar="FILE",
     multiple=True,
-    help="(n, tokens) .npy, true for real tokens, so that padding is never pooled; twice: for A, for B.",
+    help="(n, tokens) .npy, true for real tokens, so that padding is never pooled. Once for both sides, or twice, for A "
+    "and for B ('none' for a side without tokens).",
 )
 @click.option("--top", default=12, show_default=True, type=click.IntRange(min=1), help="Number of layer pairs shown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, and nothing else, on stdout.")

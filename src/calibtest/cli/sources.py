@@ -30,7 +30,7 @@ def load_pair(a: str, b: str, *, kind: Kind, pool: Pool | None, masks: Sequence[
         raise InputError("--mask says which tokens are real and needs --pool mean or --pool last")
     if len(masks) > 2:
         raise InputError(f"--mask was given {len(masks)} times; give it once for both sides, or twice, for A and for B")
-    loaded: list[NDArray[Any] | None] = [_mask(path) for path in masks] if masks else [None]
+    loaded = [_mask(path) for path in masks] or [None]
     left = load(a, kind=kind, pool=pool, mask=loaded[0])
     right = load(b, kind=kind, pool=pool, mask=loaded[-1])
     if left.name != right.name:
@@ -41,9 +41,11 @@ def load_pair(a: str, b: str, *, kind: Kind, pool: Pool | None, masks: Sequence[
     return LayerStack.build(left, name=names[0]), LayerStack.build(right, name=names[1])
 
 
-def _mask(path: str) -> NDArray[Any]:
+def _mask(path: str) -> NDArray[Any] | None:
     from calibtest.io.numpy_files import npy_array
 
+    if path == "none":
+        return None
     place = Path(path)
     if place.suffix.lower() != ".npy" or not place.is_file():
         raise InputError(f"--mask must be an existing .npy file of shape (items, tokens), got {path}")
@@ -116,20 +118,16 @@ def _from_numpy(place: Path) -> list[Any]:
 
 
 def _from_csv(place: Path, ids: tuple[str, ...] | None) -> list[Any]:
-    import pandas as pd
+    from calibtest.cli.tables import read_table
 
-    try:
-        # Labels are names, whatever they look like: "NA" and "007" stay as they are.
-        table = pd.read_csv(place, dtype=str, keep_default_na=False, sep=None, engine="python", encoding="utf-8-sig")
-    except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise InputError(f"--groups: {place} is not a readable .csv file ({error}); save one label a line") from error
-    found = [column for column in table.columns if str(column).strip().lower() in _GROUP_NAMES]
-    keys = [column for column in table.columns if str(column).strip().lower() in _ID_NAMES]
+    table = read_table(place, "--groups")
+    found = [column for column in table.columns if column.lower() in _GROUP_NAMES]
+    keys = [column for column in table.columns if column.lower() in _ID_NAMES]
     if not found and len(table.columns) - len(keys) == 1:
         found = [column for column in table.columns if column not in keys]
     if len(found) != 1:
         raise InputError(
-            f"--groups: {place} has the columns {', '.join(map(str, table.columns))}; call the column of labels 'group'"
+            f"--groups: {place} has the columns {', '.join(table.columns)}; call the column of labels 'group'"
         )
     labels = table[found[0]].tolist()
     if not keys:

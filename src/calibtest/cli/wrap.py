@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["wrap"]
 
 _OBSERVED = ("observed", "score", "statistic")
-_DRAW = re.compile(r"(null|draw|perm|permutation|resample)[ _.-]?\d*", re.IGNORECASE)
+_DRAW = re.compile(r"(null|draw|perm|permutation|resample)[ _.-]?\d+", re.IGNORECASE)
+_UNNUMBERED = ("null", "draw", "perm", "permutation", "resample")
 
 
 @click.command(
@@ -129,19 +130,21 @@ def _from_table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], A
     import numpy as np
     import pandas as pd
 
-    if not path.is_file():
-        raise InputError(f"--table: there is no file {path}; give a .csv with one row a layer pair")
-    try:
-        table = pd.read_csv(path, sep=None, engine="python", encoding="utf-8-sig", keep_default_na=False)
-    except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise InputError(f"--table: {path} is not a readable .csv file ({error}); save one row a layer pair") from error
-    observed = [column for column in table.columns if str(column).strip().lower() in _OBSERVED]
-    draws = [column for column in table.columns if _DRAW.fullmatch(str(column).strip())]
+    from calibtest.cli.tables import read_table
+
+    table = read_table(path, "--table")
+    observed = [column for column in table.columns if column.lower() in _OBSERVED]
+    draws = [column for column in table.columns if _DRAW.fullmatch(column)]
     if len(observed) != 1 or not draws:
         raise InputError(
             f"--table: {path} must have one column 'observed' and the draws in null_1, null_2, ..., got the columns "
-            f"{', '.join(map(str, list(table.columns)[:8]))}{' ...' if len(table.columns) > 8 else ''}"
+            f"{', '.join(table.columns[:8])}{' ...' if len(table.columns) > 8 else ''}"
         )
+    for column in table.columns:
+        if column.lower() in _UNNUMBERED:
+            raise InputError(
+                f"--table: {path} has a column {column!r} without a number; call the draws null_1, null_2, ..."
+            )
     labels = [column for column in table.columns if column not in observed and column not in draws]
     numbers = table[observed + draws].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     wrong = np.argwhere(~np.isfinite(numbers))
@@ -151,5 +154,5 @@ def _from_table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], A
             f"--table: {path} has {len(wrong)} entries that are no finite number, first in row {row + 1}, column "
             f"{(observed + draws)[column]!r}; an undefined score is never counted as evidence"
         )
-    names = [" ".join(str(value) for value in row) for row in table[labels].itertuples(index=False)] if labels else None
+    names = [" ".join(row) for row in table[labels].itertuples(index=False)] if labels else None
     return numbers[:, 0], numbers[:, 1:].T, names

@@ -237,7 +237,9 @@ def _read(state: Relation, relabellings: NDArray[np.int64], tile: tuple[int, int
     from calibtest.kernels.diagonals import gather_full, gather_upper
 
     first, last = tile
-    entries = sum(state.n_items - i for i in range(first, last)) if half else (last - first) * state.n_items
+    entries = (last - first) * state.n_items
+    if half:
+        entries -= (last * (last - 1) - first * (first - 1)) // 2
     read = np.empty((len(relabellings), entries), dtype=state.matrix.dtype)
     (gather_upper if half else gather_full)(state.matrix, relabellings, first, last, read)
     return read

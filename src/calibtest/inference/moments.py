@@ -150,7 +150,8 @@ class ZeroDiagonal:
         flat = self.t**2 / (n * (n - 1))
         both, towards = (self.r2 + self.c2) / 4, self.rc / 2
         noise = _NOISE * self.s1 + n * (n - 1) * (8 * _EPS * self.level) ** 2
-        sides = _NOISE * (self.r2 + self.c2)
+        # a row sum is good to a few eps of the row's length times the root of n
+        sides = _NOISE * (self.r2 + self.c2) + n * self.s1 * (8 * _EPS) ** 2
         u2 = _positive(both + towards - self.t**2 / n, sides) if n > 2 else 0.0
         w2 = _positive(both - towards, sides)
         row_symmetric = 2 * u2 / (n - 2) if n > 2 else 0.0

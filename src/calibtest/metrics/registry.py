@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, cast
 
@@ -118,6 +118,8 @@ def resolve_metric(metric: str | Metric | Callable[[Any, Any], float]) -> Metric
     if isinstance(metric, str):
         return get_metric(metric)
     if isinstance(metric, type) and issubclass(metric, Metric):
+        if inspect.isabstract(metric) or any(f.default is MISSING for f in fields(metric)):
+            raise InputError(f"metric must be a metric object, got the class {metric.__name__}; make one first")
         return metric()
     if callable(metric):
         from calibtest.metrics.function import FunctionMetric

@@ -93,9 +93,21 @@ def read_cells(
         threshold=found.threshold,
         calibrated=found.calibrated,
         pvalue=pvalue,
-        adjusted_pvalue=step_down(evidence, standardised.tolerance),
-        single_step_pvalue=single_step(evidence, standardised.tolerance),
+        adjusted_pvalue=_at_least(pvalue, step_down(evidence, standardised.tolerance), evidence[0]),
+        single_step_pvalue=_at_least(pvalue, single_step(evidence, standardised.tolerance), evidence[0]),
         interval_low=np.asarray(pvalue if interval is None else interval.low),
         interval_high=np.asarray(pvalue if interval is None else interval.high),
         uninformative=standardised.uninformative,
     )
+
+
+def _at_least(pvalue: Float, adjusted: Float, evidence: Float) -> Float:
+    """Adjusted p-values that are nowhere below the cell's own, and still never fall from strong cells to weak ones.
+
+    A one-sided adjusted p-value never is; a two-sided one (by the largest ``|z|``) can be, because a cell's own two-sided
+    p-value is twice its smaller tail.
+    """
+    order = np.argsort(-evidence, axis=None, kind="stable")
+    raised = np.empty(adjusted.size)
+    raised[order] = np.maximum.accumulate(np.maximum(pvalue, adjusted).ravel()[order])
+    return raised.reshape(adjusted.shape)

@@ -359,7 +359,7 @@ def run(
     strength = (
         standardised.evidence(alternative=alternative, sign=_sign(metric))[0]
         if studentized
-        else _sign(metric) * orbit.observed
+        else (-1 if alternative == "less" else 1) * _sign(metric) * orbit.observed
     )
     best = np.unravel_index(int(np.argmax(strength)), strength.shape)
     notes = data_notes(comparison, scheme)

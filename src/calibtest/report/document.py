@@ -83,7 +83,11 @@ def scores_document(result: ScoresResult) -> str:
     return _write(
         {
             "schema": f"calibtest/scores/{VERSION}",
-            "metric": {"name": result.metric.name, "options": result.metric.options()},
+            "metric": {
+                "name": result.metric.name,
+                "options": result.metric.options(),
+                "larger_is_more_similar": result.metric.claims.larger_is_more_similar,
+            },
             "layers_a": result.layers_a,
             "layers_b": result.layers_b,
             "cells": [
@@ -116,6 +120,7 @@ def _test(result: LayersResult) -> dict[str, Any]:
         "metric": {
             "name": result.metric.name,
             "options": origin.options,
+            "larger_is_more_similar": result.metric.claims.larger_is_more_similar,
             "chosen_from_data": origin.chosen_from_data,
         },
         "scheme": origin.scheme,

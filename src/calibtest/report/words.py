@@ -125,8 +125,9 @@ def setting(result: LayersResult) -> str:
     """Metric, items, grid and relabellings in one line."""
     origin = result.provenance
     grid = f"{len(result.layers_a)} x {len(result.layers_b)} layers"
+    direction = "" if result.metric.claims.larger_is_more_similar else " (smaller is more similar)"
     return (
-        f"{origin.metric}, {origin.n_items:,} items, {grid}, {origin.scheme}: {origin.relabellings}, seed {origin.seed}"
+        f"{origin.metric}{direction}, {origin.n_items:,} items, {grid}, {origin.scheme}: {origin.relabellings}, seed {origin.seed}"
     )
 
 

@@ -1,0 +1,5 @@
+"""``python -m calibtest``."""
+
+from calibtest.cli import main
+
+main()
