@@ -9,17 +9,16 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 from calibtest.metrics.registry import get_metric, metrics
 
-_SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
+_QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 settings.register_profile(
-    "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW, print_blob=True
+    "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET, print_blob=True
 )
-settings.register_profile("full", max_examples=300, deadline=None, suppress_health_check=_SLOW, print_blob=True)
-settings.register_profile("quick", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.register_profile("full", settings.get_profile("ci"), max_examples=300, derandomize=False)
+settings.load_profile("full" if os.environ.get("HYPOTHESIS_PROFILE") == "full" else "ci")
 
 # a metric that is not listed here runs with its defaults
 _OPTIONS: dict[str, list[dict[str, Any]]] = {

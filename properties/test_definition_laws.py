@@ -46,7 +46,9 @@ def test_tight_clusters(metric: Metric, data: st.DataObject) -> None:
     x, y = data.draw(paired_representations(d=st.integers(3, 8), kind="clusters"))
     rng = np.random.default_rng(data.draw(seeds))
     with suppress(UndefinedScoreError):
-        decomposition_equals_definition(metric, x, y, data.draw(listed_relabellings(len(x), most=2)), rng, tolerance=1e-3)
+        decomposition_equals_definition(
+            metric, x, y, data.draw(listed_relabellings(len(x), most=2)), rng, tolerance=2e-2
+        )
 
 
 def gram(x: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from calibtest.metrics.registry import get_metric
 from calibtest.schemes.relabellings import Explicit
 from calibtest.strategies import DEGENERATE, Kind, cosets, listed_relabellings, paired_representations, representations
 
-MORE = settings(max_examples=3 * settings().max_examples)
+MORE = settings(max_examples=2 * settings().max_examples)
 
 
 @given(data=st.data())

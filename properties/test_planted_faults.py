@@ -131,10 +131,16 @@ class OneSidedCKA(LinearCKA):
         return self.prepare(np.sign(y - y.mean(axis=0)), name, kind=kind, dtype=dtype)
 
 
+def search_invariance(metric, transform: str, x: NDArray, y: NDArray, **how) -> None:
+    """Some members of the group, until one of them breaks the law."""
+    for seed in range(10):
+        laws.claimed_invariance_holds(metric, transform, x, y, RNG(seed), **how)
+
+
 def test_an_epsilon_in_the_denominator_breaks_isotropic_scale() -> None:
+    search_invariance(LinearCKA(), "isotropic_scale", X, Y)
     with pytest.raises(LawViolation, match="isotropic_scale"):
-        for seed in range(10):
-            laws.claimed_invariance_holds(EpsilonCKA(), "isotropic_scale", X, Y, RNG(seed))
+        search_invariance(EpsilonCKA(), "isotropic_scale", X, Y)
 
 
 def test_an_uncentred_kernel_breaks_translation() -> None:
@@ -151,11 +157,11 @@ def test_ties_broken_by_index_break_equivariance() -> None:
 
 def test_ties_broken_by_index_break_exact_invariance_too() -> None:
     x, y = (Recipe(N, 2, "lattice", 1, seed).build() for seed in (1, 2))
+    search_invariance(MutualKNN(k=2, distance="euclidean"), "item_permutation", x, y, transforms=EXACT_TRANSFORMS)
     with pytest.raises(LawViolation, match="item_permutation"):
-        for seed in range(10):
-            laws.claimed_invariance_holds(
-                IndexTiesKNN(k=2, distance="euclidean"), "item_permutation", x, y, RNG(seed), transforms=EXACT_TRANSFORMS
-            )
+        search_invariance(
+            IndexTiesKNN(k=2, distance="euclidean"), "item_permutation", x, y, transforms=EXACT_TRANSFORMS
+        )
 
 
 @pytest.mark.parametrize("kind", ["activations", "kernel"])

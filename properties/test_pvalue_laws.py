@@ -62,6 +62,8 @@ def search_within_groups(rng: np.random.Generator) -> float:
 KNN = get_metric("mutual_knn", k=4)
 
 
-@pytest.mark.parametrize("draw_pvalue", [ring_against_noise, many_copies, search_within_groups], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "draw_pvalue", [ring_against_noise, many_copies, search_within_groups], ids=lambda f: f.__name__
+)
 def test_shipped_pvalues_are_super_uniform(draw_pvalue: Callable[[np.random.Generator], float]) -> None:
     pvalues_are_super_uniform(draw_pvalue, np.random.default_rng(20261130), n=N)

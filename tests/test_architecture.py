@@ -158,7 +158,9 @@ def test_modules_explain_themselves(path: Path) -> None:
     assert ast.get_docstring(tree), f"{path.name} has no docstring"
 
 
-@pytest.mark.parametrize("statement", ["import calibtest", "import calibtest.cli", "import calibtest.schemes, calibtest.stacks"])
+@pytest.mark.parametrize(
+    "statement", ["import calibtest", "import calibtest.cli", "import calibtest.schemes, calibtest.stacks"]
+)
 def test_importing_loads_nothing_heavy(statement: str) -> None:
     program = f"{statement}; import sys; print(*[m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -30,7 +30,9 @@ def rows(drawn) -> set[tuple[int, ...]]:
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
-@pytest.mark.parametrize(("n", "asked", "used"), [(20, 19, 20), (20, 20, 40), (20, 99, 100), (50, 9999, 10000), (7, 99, 105)])
+@pytest.mark.parametrize(
+    ("n", "asked", "used"), [(20, 19, 20), (20, 20, 40), (20, 99, 100), (50, 9999, 10000), (7, 99, 105)]
+)
 def test_cosets_come_in_multiples_of_n(n: int, asked: int, used: int) -> None:
     drawn = Exchangeable().draw(n, asked, RNG(0), cosets=True)
     assert isinstance(drawn, Cosets)
@@ -183,4 +185,6 @@ def test_names_resolve() -> None:
 def test_only_free_exchange_is_free() -> None:
     """Closed-form moments are over all permutations, so a scheme that allows fewer may not use them."""
     assert Exchangeable().free
-    assert not any(s.free for s in (WithinGroups("ab"), WholeGroups("ab"), Circular(), ExplicitRelabellings(np.eye(2, dtype=int))))
+    assert not any(
+        s.free for s in (WithinGroups("ab"), WholeGroups("ab"), Circular(), ExplicitRelabellings(np.eye(2, dtype=int)))
+    )

@@ -210,7 +210,9 @@ def test_overlap_of_one_item_is_hypergeometric() -> None:
 
         return float(len(neighbours(a) & neighbours(b)))
 
-    counts = alignment_test(x, y, metric=overlap_of_item_0, n_resamples=4000, draws="independent", rng=0).null_distribution
+    counts = alignment_test(
+        x, y, metric=overlap_of_item_0, n_resamples=4000, draws="independent", rng=0
+    ).null_distribution
     variance = k**2 * (n - 1 - k) ** 2 / ((n - 1) ** 2 * (n - 2))
     assert counts.mean() == pytest.approx(k**2 / (n - 1), abs=5 * np.sqrt(variance / 4000))
     assert counts.var() == pytest.approx(variance, rel=0.12)
@@ -238,7 +240,9 @@ def test_gaussian_signal_has_cka_of_signal_and_width(r: float) -> None:
     assert np.mean(drawn) == pytest.approx((d + r**2 * n) / (d + n), abs=0.01)
 
 
-@pytest.mark.parametrize(("n_layers", "repeats", "measured"), [(2, 150, 0.8961), (8, 40, 0.9040), (32, 10, 0.9095), (128, 4, 0.9136)])
+@pytest.mark.parametrize(
+    ("n_layers", "repeats", "measured"), [(2, 150, 0.8961), (8, 40, 0.9040), (32, 10, 0.9095), (128, 4, 0.9136)]
+)
 def test_the_best_of_many_unrelated_layers_climbs(n_layers: int, repeats: int, measured: float) -> None:
     """Mean raw maximum over L x L independent layers, n = 32, d = 256."""
     rng = np.random.default_rng(n_layers)
@@ -268,4 +272,6 @@ def test_bare_scores_and_tests_are_one_number() -> None:
     x, y = rng.standard_normal((20, 4)), rng.standard_normal((20, 6))
     for name in calibtest.metrics():
         metric = get_metric(name)
-        assert metric(x, y) == pytest.approx(alignment_test(x, y, metric=metric, n_resamples=19, rng=0).statistic, abs=1e-13)
+        assert metric(x, y) == pytest.approx(
+            alignment_test(x, y, metric=metric, n_resamples=19, rng=0).statistic, abs=1e-13
+        )

@@ -283,13 +283,18 @@ def study(cases: list[Case], *, n: int, processes: int) -> list[dict[str, Any]]:
         for result in pool.map(measure, tasks):
             at = result["counts"][result["levels"].index(0.05)] / max(1, result["n"])
             mark = "ok  " if result["holds"] else "FAIL"
-            print(f"{mark} {describe(result):90s} p <= .05: {at:.4f}  {'' if result['holds'] else result['reason']}", flush=True)
+            print(
+                f"{mark} {describe(result):90s} p <= .05: {at:.4f}  {'' if result['holds'] else result['reason']}",
+                flush=True,
+            )
             found.append(result)
     return found
 
 
 def describe(result: dict[str, Any]) -> str:
-    what = {"pair": "pair", "search": f"search ({result['aggregate']})", "family": "least adjusted p"}[result["question"]]
+    what = {"pair": "pair", "search": f"search ({result['aggregate']})", "family": "least adjusted p"}[
+        result["question"]
+    ]
     tail = "" if result["alternative"] == "greater" else f", {result['alternative']}"
     return f"{what}, {result['metric']}, {result['data']}, {result['scheme']}, {result['n_resamples']} {result['draws']}{tail}"
 
@@ -309,7 +314,9 @@ def tables(record: dict[str, Any]) -> str:
         tail = "" if r["alternative"] == "greater" else f", {r['alternative']}"
         scheme = r["scheme"]
         rows.append(
-            f"| {what}{tail} | {r['metric']} | {r['data']} | {scheme} | {r['n_resamples']} {r['draws']} | " + " | ".join(rates) + " |"
+            f"| {what}{tail} | {r['metric']} | {r['data']} | {scheme} | {r['n_resamples']} {r['draws']} | "
+            + " | ".join(rates)
+            + " |"
         )
     rows += ["", "Reported, not judged (rejections at .05 of null data that the scheme does not fit):", ""]
     rows += ["| what | rejected | 95 % interval |", "|---|---|---|"]

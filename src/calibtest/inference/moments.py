@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibtest.errors import InputError
+from calibtest.parallel import map_threads
 
 __all__ = [
     "DoublyCentred",
@@ -120,20 +121,22 @@ class ZeroDiagonal:
             )
         n = len(a)
         level = math.fsum(float(a[rows].sum(dtype=np.float64)) for rows in _blocks(n)) / (n * (n - 1))
-        row_sums, column_sums = np.empty(n), np.zeros(n)
-        squares, products = [], []
-        for rows in _blocks(n):
-            own = _centred_block(a[rows], rows, level)
-            mirrored = _centred_block(a[:, rows].T, rows, level)
-            row_sums[rows] = own.sum(axis=1)
-            column_sums += own.sum(axis=0)
-            squares.append(float(np.sum(own * own)))
-            products.append(float(np.sum(own * mirrored)))
+        row_sums = np.empty(n)
+
+        def block(rows: slice) -> Float:
+            from calibtest.kernels.sums import directed_sums
+
+            found = np.empty(n + 2)
+            directed_sums(a, rows.start, rows.stop, level, row_sums, found)
+            return found
+
+        found = np.stack(map_threads(block, _blocks(n)))
+        column_sums = found[:, :n].sum(axis=0)
         return cls(
             n=n,
             t=float(row_sums.sum()),
-            s1=math.fsum(squares),
-            s2=math.fsum(products),
+            s1=math.fsum(found[:, n]),
+            s2=math.fsum(found[:, n + 1]),
             r2=float(np.sum(row_sums**2)),
             c2=float(np.sum(column_sums**2)),
             rc=float(np.sum(row_sums * column_sums)),
@@ -204,15 +207,16 @@ class DoublyCentred:
         n = len(k)
         level = float(np.trace(k, dtype=np.float64)) / (n - 1)
         diagonal = np.diagonal(k).astype(np.float64) - level * (1 - 1 / n)
-        squares, largest, row_error, asymmetry = [], 0.0, 0.0, 0.0
-        for rows in _blocks(n):
-            raw = k[rows].astype(np.float64)
-            largest = max(largest, float(np.abs(raw).max()))
-            row_error = max(row_error, float(np.abs(raw.sum(axis=1)).max()))
-            asymmetry = max(asymmetry, float(np.abs(raw - k[:, rows].T.astype(np.float64)).max()))
-            raw += level / n
-            raw[np.arange(len(raw)), np.arange(rows.start, rows.start + len(raw))] -= level
-            squares.append(float(np.sum(raw * raw)))
+
+        def block(rows: slice) -> Float:
+            from calibtest.kernels.sums import centred_sums
+
+            found = np.empty(4)
+            centred_sums(k, rows.start, rows.stop, level, found)
+            return found
+
+        found = np.stack(map_threads(block, _blocks(n)))
+        largest, row_error, asymmetry = found[:, 1:].max(axis=0).tolist()
         tolerance = math.sqrt(max(_EPS, float(np.finfo(k.dtype.char).eps) if k.dtype.kind == "f" else 0.0))
         if row_error > tolerance * n * largest or asymmetry > tolerance * largest:
             raise InputError(
@@ -222,7 +226,7 @@ class DoublyCentred:
         return cls(
             n=n,
             trace=float(diagonal.sum()),
-            frobenius2=math.fsum(squares),
+            frobenius2=math.fsum(found[:, 0]),
             diagonal2=float(np.sum(diagonal**2)),
             level=level,
         )
@@ -360,21 +364,14 @@ def _positive(squared: float, noise: float) -> float:
     return squared if squared > noise else 0.0
 
 
-def _square(matrix: ArrayLike) -> NDArray[np.generic]:
+def _square(matrix: ArrayLike) -> NDArray[np.floating]:
     a = np.asarray(matrix)
     if a.ndim != 2 or a.shape[0] != a.shape[1] or len(a) < 2:
         raise InputError(f"matrix must be square with at least 2 rows, got shape {a.shape}; pass an (n, n) array")
     if a.dtype.kind not in "fiub":
         raise InputError(f"matrix must hold real numbers, got dtype {a.dtype}; convert it first")
-    return a
+    return a if a.dtype in (np.float32, np.float64) else a.astype(np.float64)
 
 
 def _blocks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + _ROWS, n)) for start in range(0, n, _ROWS))
-
-
-def _centred_block(block: NDArray[np.generic], rows: slice, level: float) -> Float:
-    """Rows `rows` of a zero-diagonal matrix with `level` taken off every off-diagonal entry."""
-    centred = block.astype(np.float64) - level
-    centred[np.arange(len(centred)), np.arange(rows.start, rows.stop)] = 0.0
-    return centred

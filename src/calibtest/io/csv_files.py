@@ -123,7 +123,9 @@ def _is_header(first: Sequence[str], second: Sequence[str] | None, decimal: str,
                 "give the columns names in words"
             )
         return True
-    if all(field.lower() == "null" for field in first):  # a column of null draws bears this name; a missing number rarely
+    if all(
+        field.lower() == "null" for field in first
+    ):  # a column of null draws bears this name; a missing number rarely
         return True
     return first[0].lower() in ID_NAMES or not all(_numeric(field, decimal) for field in first[1:] or first)
 

@@ -53,15 +53,21 @@ def pairwise_distances(x: NDArray[np.floating], name: str, distance: Distance) -
     return np.asarray(0.5 * squared_euclidean(unit_rows(x, name, distance=distance)))
 
 
-def tied_ranks(values: Float, *, tolerance: float) -> Float:
-    """Mid-ranks of a flat array in which neighbours in sorted order closer than `tolerance` share one rank."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.concatenate(([True], np.diff(ordered) > tolerance))
+def tied_ranks(distances: Float) -> Float:
+    """Mid-ranks of a flat array of distances in which values that differ by rounding alone share one rank.
+
+    Distances are good to about 1e-12 of themselves, and to the rounding of the unit rows that they may come from, which
+    moves a small distance by its root.
+    """
+    order = np.argsort(distances, kind="stable")
+    ordered = distances[order]
+    eps = float(np.finfo(np.float64).eps)
+    rounding = 1e-12 * ordered + 64.0 * eps * np.sqrt(ordered * ordered[-1])
+    starts = np.concatenate(([True], np.diff(ordered) > rounding[1:]))
     group = np.cumsum(starts) - 1
     first = np.flatnonzero(starts)
-    last = np.append(first[1:], values.size)
-    ranks = np.empty(values.size, dtype=np.float64)
+    last = np.append(first[1:], distances.size)
+    ranks = np.empty(distances.size, dtype=np.float64)
     ranks[order] = (0.5 * (first + last - 1) + 1.0)[group]
     return ranks
 

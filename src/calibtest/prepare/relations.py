@@ -85,7 +85,8 @@ def gram(centred: Float, name: str, *, dtype: DTypeLike = np.float64) -> Relatio
         narrow = centred.astype(np.float32)
         product = narrow @ narrow.T
         norm = float(np.linalg.norm(product))
-        return Relation(product / np.float32(norm), zero_diagonal=False, scale=norm)
+        product /= np.float32(norm)
+        return Relation(product, zero_diagonal=False, scale=norm)
     return _unit(centred @ centred.T, name, zero_diagonal=False, dtype=dtype)
 
 
@@ -155,7 +156,7 @@ def standardised(
     values = distances[upper]
     require_spread(values, name, "distances")
     if ranks:
-        values = tied_ranks(values, tolerance=1e-13 * float(values.max()))
+        values = tied_ranks(values)
         require_spread(values, name, "ranks of distances")
     if centred:
         values = values - values.mean()

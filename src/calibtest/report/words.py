@@ -126,9 +126,7 @@ def setting(result: LayersResult) -> str:
     origin = result.provenance
     grid = f"{len(result.layers_a)} x {len(result.layers_b)} layers"
     direction = "" if result.metric.claims.larger_is_more_similar else " (smaller is more similar)"
-    return (
-        f"{origin.metric}{direction}, {origin.n_items:,} items, {grid}, {origin.scheme}: {origin.relabellings}, seed {origin.seed}"
-    )
+    return f"{origin.metric}{direction}, {origin.n_items:,} items, {grid}, {origin.scheme}: {origin.relabellings}, seed {origin.seed}"
 
 
 def by_strength(result: LayersResult) -> NDArray[np.intp]:
