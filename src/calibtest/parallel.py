@@ -1,21 +1,30 @@
-"""Threads over kernels that release the interpreter lock.
+"""Threads over kernels and matrix products.
 
-The kernels are sequential; parallelism lives here, in plain threads made for one call. A process that forks
-afterwards therefore carries no half-alive thread pool, and a result never depends on how many threads there were,
-because every item writes its own output.
+Kernels are sequential and release the interpreter lock; matrix products are asked for in tiles, one BLAS thread each.
+Parallelism lives here, in plain threads made for one call. A process that forks afterwards carries no half-alive
+thread pool, threads of BLAS do not compete with ours, and a result never depends on how many threads there were,
+because the split depends on the problem alone and every piece writes its own output.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
 
-__all__ = ["default_threads", "map_threads"]
+__all__ = ["default_threads", "map_threads", "one_blas_thread"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_here = threading.local()
+_limit_lock = threading.Lock()
+_limited_by = 0
+_limit: Any = None
 
 
 def default_threads() -> int:
@@ -32,10 +41,45 @@ def default_threads() -> int:
 def map_threads(
     function: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None
 ) -> list[Result]:
-    """Apply `function` to every item on a small pool of threads; results in the order of the items."""
+    """Apply `function` to every item on a small pool of threads; results in the order of the items.
+
+    Called from one of its own threads it works through the items there, so that nested splits make no more threads.
+    """
     work = list(items)
     workers = min(len(work), default_threads() if threads is None else threads)
-    if workers <= 1:
+    if workers <= 1 or getattr(_here, "is_worker", False):
         return [function(item) for item in work]
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers, initializer=_enlist) as pool:
         return list(pool.map(function, work))
+
+
+def _enlist() -> None:
+    _here.is_worker = True
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread, so that products in our threads do not compete and round the same for any number.
+
+    The limit is the process's, so the first to come sets it and the last to go takes it off.
+    """
+    global _limited_by, _limit
+    with _limit_lock:
+        if _limited_by == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _limited_by += 1
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limited_by -= 1
+            if _limited_by == 0:
+                _limit.restore_original_limits()
+
+
+@cache
+def _controller() -> Any:
+    import numpy  # noqa: F401 - the controller sees the libraries that are loaded when it is made
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

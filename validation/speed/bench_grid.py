@@ -15,7 +15,7 @@ def data(request: Any) -> Any:
 
 @pytest.mark.parametrize("metric", cases.METRICS)
 @pytest.mark.benchmark(group="grid")
-def bench_observed_grid(benchmark: Any, data: Any, metric: str) -> None:
+def test_observed_grid(benchmark: Any, data: Any, metric: str) -> None:
     precision, (a, b) = data
     found = benchmark.pedantic(cases.observed_grid, (a, b, metric, precision), rounds=5, warmup_rounds=1)
     assert found.scores.shape == (12, 12)
@@ -24,7 +24,7 @@ def bench_observed_grid(benchmark: Any, data: Any, metric: str) -> None:
 @pytest.mark.parametrize("n_resamples", [999, 9999])
 @pytest.mark.parametrize("metric", cases.METRICS)
 @pytest.mark.benchmark(group="grid")
-def bench_whole_test(benchmark: Any, data: Any, metric: str, n_resamples: int) -> None:
+def test_whole_test(benchmark: Any, data: Any, metric: str, n_resamples: int) -> None:
     precision, (a, b) = data
     found = benchmark.pedantic(cases.whole_test, (a, b, metric, precision, n_resamples), rounds=5, warmup_rounds=1)
     assert found.n_resamples >= n_resamples

@@ -15,13 +15,13 @@ def data(request: Any) -> Any:
 
 
 @pytest.mark.benchmark(group="pair")
-def bench_bare_statistic(benchmark: Any, data: Any) -> None:
+def test_bare_statistic(benchmark: Any, data: Any) -> None:
     _, x, y = data
     assert 0 < benchmark.pedantic(cases.bare_linear_cka, (x, y), rounds=5, warmup_rounds=1) < 1
 
 
 @pytest.mark.benchmark(group="pair")
-def bench_whole_test(benchmark: Any, data: Any) -> None:
+def test_whole_test(benchmark: Any, data: Any) -> None:
     precision, x, y = data
     found = benchmark.pedantic(cases.whole_pair_test, (x, y, precision), rounds=2)
     assert found.statistic == pytest.approx(cases.bare_linear_cka(x, y), rel=1e-4)

@@ -37,8 +37,12 @@ def everything(x: np.ndarray, y: np.ndarray) -> None:
         for name in calibtest.metrics():
             metric = calibtest.get_metric(str(name))
             for draws in ("cosets", "independent"):
-                calibtest.alignment_test(*single, metric=metric, precision=precision, draws=draws, n_resamples=99, rng=0)
-        calibtest.alignment_test(*single, precision=precision, scheme="within_groups", groups=groups, n_resamples=99, rng=0)
+                calibtest.alignment_test(
+                    *single, metric=metric, precision=precision, draws=draws, n_resamples=99, rng=0
+                )
+        calibtest.alignment_test(
+            *single, precision=precision, scheme="within_groups", groups=groups, n_resamples=99, rng=0
+        )
     for distance in ("cosine", "euclidean"):
         metric = calibtest.get_metric("mutual_knn", distance=distance)
         for left in (x, copies, lattice + 0.5):

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calibtest.forms.evaluation import Evaluation
 from calibtest.forms.layout import Block, Layout
-from calibtest.parallel import map_threads
+from calibtest.parallel import map_threads, one_blas_thread
 from calibtest.prepare.relations import Relation
 from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
 
@@ -59,10 +59,11 @@ class Matching:
     ) -> Evaluation:
         """Values under every relabelling, in their order; see `Evaluation` for the shapes."""
         tell = progress or (lambda share: None)
-        if isinstance(relabellings, Cosets):
-            values = _evaluate_cosets(lefts, rights, relabellings, threads, tell)
-        else:
-            values = _evaluate_listed(lefts, rights, relabellings, threads, tell)
+        with one_blas_thread():
+            if isinstance(relabellings, Cosets):
+                values = _evaluate_cosets(lefts, rights, relabellings, threads, tell)
+            else:
+                values = _evaluate_listed(lefts, rights, relabellings, threads, tell)
         return Evaluation(values, _resolution(lefts, rights))
 
 

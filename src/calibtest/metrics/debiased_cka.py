@@ -12,6 +12,7 @@ from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import declare
 from calibtest.prepare.centring import centre_columns
+from calibtest.prepare.products import gram_matrix
 from calibtest.prepare.relations import Relation, u_centred
 
 __all__ = ["DebiasedCKA"]
@@ -53,5 +54,4 @@ class DebiasedCKA(Metric):
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "kernel":
             return u_centred(np.asarray(x, dtype=np.float64), name, dtype=dtype)
-        centred = centre_columns(x, name)
-        return u_centred(centred @ centred.T, name, dtype=dtype)
+        return u_centred(gram_matrix(centre_columns(x, name)), name, dtype=dtype)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calibtest.errors import UndefinedScoreError
 from calibtest.parallel import map_threads
 from calibtest.prepare.centring import centre_columns, unit_rows
+from calibtest.prepare.products import gram_matrix
 
 __all__ = ["Distance", "pairwise_distances", "squared_euclidean", "tied_ranks"]
 
@@ -28,7 +29,7 @@ def squared_euclidean(points: Float) -> Float:
     """
     from calibtest.kernels.distances import remeasure_close
 
-    squared = points @ points.T
+    squared = gram_matrix(points)
     lengths = np.diag(squared).copy()
     squared *= -2.0
     squared += lengths[:, None]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.errors import InputError, UndefinedScoreError
-from calibtest.parallel import map_threads
+from calibtest.parallel import map_threads, one_blas_thread
 
 __all__ = [
     "AdjacencyInvariants",
@@ -262,7 +262,9 @@ def _search(
             )
         return part
 
-    return _joined(map_threads(tile, range(0, n, rows), threads=threads), k)
+    with one_blas_thread():
+        lists = map_threads(tile, range(0, n, rows), threads=threads)
+    return _joined(lists, k)
 
 
 def _tile_error(width: int, dtype: np.dtype[Any]) -> tuple[float, float]:
@@ -389,7 +391,9 @@ def neighbour_graph_from_distances(
         starts = np.arange(len(near) + 1, dtype=np.int64) * n
         return _listed(starts, np.tile(np.arange(n, dtype=np.int32), len(near)), weights.ravel())
 
-    return _joined(map_threads(tile, range(0, n, rows), threads=threads), k)
+    with one_blas_thread():
+        lists = map_threads(tile, range(0, n, rows), threads=threads)
+    return _joined(lists, k)
 
 
 # ----------------------------------------------------------------------------------------------------- invariants

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calibtest.errors import InputError, UndefinedScoreError
 from calibtest.prepare.distances import require_spread, tied_ranks
+from calibtest.prepare.products import gram_matrix
 
 __all__ = ["Relation", "double_centred", "gaussian_kernel", "standardised", "u_centred"]
 
@@ -82,12 +83,11 @@ def _unit(
 def gram(centred: Float, name: str, *, dtype: DTypeLike = np.float64) -> Relation:
     """Gram matrix of centred activations (rows and columns sum to zero)."""
     if np.dtype(dtype) == np.float32:
-        narrow = centred.astype(np.float32)
-        product = narrow @ narrow.T
+        product = gram_matrix(centred.astype(np.float32))
         norm = float(np.linalg.norm(product))
         product /= np.float32(norm)
         return Relation(product, zero_diagonal=False, scale=norm)
-    return _unit(centred @ centred.T, name, zero_diagonal=False, dtype=dtype)
+    return _unit(gram_matrix(centred), name, zero_diagonal=False, dtype=dtype)
 
 
 def double_centred(

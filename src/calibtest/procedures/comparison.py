@@ -16,6 +16,7 @@ from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
 from calibtest.memory import available_bytes, require_memory
 from calibtest.metrics.base import Metric
+from calibtest.parallel import default_threads, map_threads
 from calibtest.schemes.protocol import Scheme
 from calibtest.schemes.relabellings import Cosets, Explicit, Relabellings
 from calibtest.stacks import LayerStack, Paired, pair
@@ -134,21 +135,24 @@ def compare(
     for stack, prepare in ((paired.left, metric.source), (paired.right, metric.target)):
         metric.check_items(stack.n_items, stack.name)
         metric.check_kind(stack.kind)
-        prepared: dict[str, Any] = {}
-        first_error: UndefinedScoreError | None = None
-        for layer, array in stack.layers.items():
+
+        def one(
+            layer: str, stack: LayerStack = stack, prepare: Callable[..., Any] = prepare
+        ) -> Any | UndefinedScoreError:
             name = stack.name if len(stack) == 1 else f"layer {layer!r} of {stack.name}"
             try:
-                prepared[layer] = prepare(array, name, kind=stack.kind, dtype=np.dtype(precision))
-            except UndefinedScoreError as error:
-                if not skip_undefined:
-                    raise
-                first_error = first_error or error
-                skipped.append(Skipped(stack.name, layer, str(error)))
-        if not prepared:
-            assert first_error is not None
-            raise first_error
-        states.append(prepared)
+                return prepare(stack.layers[layer], name, kind=stack.kind, dtype=np.dtype(precision))
+            except UndefinedScoreError as reason:
+                return reason
+
+        # a layer a thread where there are enough of them, else one after the other, each in threads of its own
+        threads = None if len(stack) >= default_threads() else 1
+        found = dict(zip(stack.names, map_threads(one, stack.names, threads=threads), strict=True))
+        undefined = {layer: state for layer, state in found.items() if isinstance(state, UndefinedScoreError)}
+        if undefined and (not skip_undefined or len(undefined) == len(found)):
+            raise next(iter(undefined.values()))
+        skipped += [Skipped(stack.name, layer, str(error)) for layer, error in undefined.items()]
+        states.append({layer: state for layer, state in found.items() if layer not in undefined})
     return Comparison(metric, paired, states[0], states[1], tuple(skipped))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from calibtest.parallel import map_threads
 from calibtest.prepare.diagnose import Traits, traits
 from calibtest.procedures.comparison import Comparison
 from calibtest.schemes.protocol import Scheme
@@ -50,7 +51,8 @@ def design_notes(min_pvalue: float, alpha: float, order: int, n_items: int) -> l
 def _traits_of(stack: LayerStack, kept: Iterable[str]) -> dict[str, Traits]:
     if stack.kind != "activations":
         return {}
-    return {layer: traits(stack.layers[layer]) for layer in kept}
+    layers = list(kept)
+    return dict(zip(layers, map_threads(lambda layer: traits(stack.layers[layer]), layers), strict=True))
 
 
 def _where(stack: LayerStack, layers: list[str]) -> str:
