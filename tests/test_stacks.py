@@ -160,11 +160,13 @@ def test_rounding_is_taken_away_and_told() -> None:
     assert "rounding" in stack.notes[0]
     assert kernel.tobytes() == before
     apart = distances(X)
-    apart[2, 2], apart[5, 6], apart[6, 5] = 1e-9, -1e-13, -1e-13
+    apart[2, 2], apart[5, 6], apart[6, 5] = 1e-5, -1e-13, -1e-13
     stack = LayerStack.build(apart, name="A", kind="distance")
     assert (np.diagonal(stack.only()) == 0).all()
     assert (stack.only() >= 0).all()
     assert "rounding" in stack.notes[0]
+    apart[2, 2] = 1e-16  # what every computation leaves is taken away without a word
+    assert LayerStack.build(apart, name="A", kind="distance").notes == ()
 
 
 def test_exact_kernels_are_kept_as_they_are() -> None:

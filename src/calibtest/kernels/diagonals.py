@@ -47,36 +47,35 @@ def gather_diagonals(
     no run crosses the edge of a tile.
     """
     width = out.shape[2]
-    kept = np.empty(matrix.shape[1] if places.whole_rows else 0, dtype=matrix.dtype)
+    kept = np.empty(matrix.shape[1], dtype=matrix.dtype)
     held = -1
     for a in range(out.shape[1]):
         place = places.first + a
         for r in range(runs.shape[0]):
             source = item[runs[r, 0] + runs[r, 1] * place]
+            if places.whole_rows and source != held:
+                for j in range(kept.shape[0]):
+                    kept[j] = matrix[source, j]
+                held = source
             column = runs[r, 2]
-            delta = runs[r, 3]
             count = runs[r, 4]
             tile = runs[r, 5] // width
-            at = runs[r, 5] - tile * width
+            line = out[tile, a, runs[r, 5] - tile * width :]
             start = 0
             until_wrap = count
-            if delta >= 0:
-                start = place + delta
-                if start >= places.period:
-                    start -= places.period
+            if runs[r, 3] >= 0:
+                start = (place + runs[r, 3]) % places.period
                 until_wrap = min(count, places.period - start)
-            first = item[column + start : column + start + until_wrap]
-            rest = item[column : column + count - until_wrap]
-            line = out[tile, a, at : at + count]
-            if places.whole_rows:
-                if source != held:
-                    kept[:] = matrix[source]
-                    held = source
-                pick(kept, first, line[:until_wrap])
-                pick(kept, rest, line[until_wrap:])
-            else:
-                pick(matrix[source], first, line[:until_wrap])
-                pick(matrix[source], rest, line[until_wrap:])
+            done = 0
+            while done < count:
+                wanted = item[column + start : column + start + until_wrap]
+                if places.whole_rows:
+                    pick(kept, wanted, line[done:])
+                else:
+                    pick(matrix[source], wanted, line[done:])
+                done += until_wrap
+                until_wrap = count - done
+                start = 0
 
 
 @kernel

@@ -12,8 +12,7 @@ from calibtest.errors import InputError
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims, declare
-from calibtest.prepare.centring import centre_columns_scaled
-from calibtest.prepare.distances import squared_euclidean
+from calibtest.prepare.distances import squared_distances
 from calibtest.prepare.relations import Relation, double_centred, gaussian_kernel
 
 __all__ = ["RBFCKA"]
@@ -71,8 +70,7 @@ class RBFCKA(Metric):
         if kind == "distance":
             squared, exponent = np.asarray(x, dtype=np.float64) ** 2, 0
         else:
-            centred, exponent = centre_columns_scaled(x, name)
-            squared = squared_euclidean(centred)
+            squared, exponent = squared_distances(x, name)
         own_units = None if self.bandwidth is None else float(np.ldexp(self.bandwidth, -exponent))
         kernel, used = gaussian_kernel(squared, name, bandwidth=own_units, fraction=self.fraction)
         return double_centred(kernel, name, dtype=dtype, details={"bandwidth": float(np.ldexp(used, exponent))})

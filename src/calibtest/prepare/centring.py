@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calibtest.errors import UndefinedScoreError
 
-__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "require_varied", "unit_rows"]
+__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "require_varied", "scaled_by", "unit_rows"]
 
 Float = NDArray[np.float64]
 
@@ -22,14 +22,19 @@ def power_of_two_scaled(x: NDArray[np.floating], *, by_row: bool = False) -> Flo
 
 
 def _scaled(x: NDArray[np.floating], *, by_row: bool = False) -> tuple[Float, NDArray[np.intc]]:
-    wide = np.array(x, dtype=np.float64, order="C")
+    wide = np.asarray(x, dtype=np.float64, order="C")
     axis = 1 if by_row else None
     largest = np.maximum(wide.max(axis=axis, keepdims=True), -wide.min(axis=axis, keepdims=True))
     _, exponent = np.frexp(largest)
-    half = exponent // 2  # in two exact steps, because one factor may overflow or vanish
-    wide *= np.ldexp(1.0, -half)
-    wide *= np.ldexp(1.0, half - exponent)
-    return wide, exponent
+    return scaled_by(wide, -exponent), exponent
+
+
+def scaled_by(x: NDArray[np.floating], exponent: int | NDArray[np.intc]) -> Float:
+    """Float64 copy of `x` times ``2**exponent``, in two exact steps, because one factor may overflow or vanish."""
+    half = np.asarray(exponent) // 2
+    scaled = x * np.ldexp(1.0, half)
+    scaled *= np.ldexp(1.0, exponent - half)
+    return np.asarray(scaled, dtype=np.float64)
 
 
 def require_varied(x: NDArray[np.floating], name: str) -> None:

@@ -9,23 +9,25 @@ from numpy.typing import NDArray
 
 from calibtest.errors import UndefinedScoreError
 from calibtest.parallel import map_threads
-from calibtest.prepare.centring import centre_columns, unit_rows
+from calibtest.prepare.centring import centre_columns_scaled, scaled_by, unit_rows
 from calibtest.prepare.products import gram_matrix
 
-__all__ = ["Distance", "pairwise_distances", "squared_euclidean", "tied_ranks"]
+__all__ = ["Distance", "pairwise_distances", "squared_distances", "tied_ranks"]
 
 Float = NDArray[np.float64]
 # below this share of the two squared lengths a distance is measured directly; above it the loss is a factor of 20
 _CLOSE = 0.05
+_ENTRIES_A_PIECE = 2**16
 
 Distance = Literal["correlation", "cosine", "euclidean"]
 
 
-def squared_euclidean(points: Float) -> Float:
-    """(n, n) squared Euclidean distances of centred points; the diagonal and copies of an item are exactly zero.
+def squared_euclidean(points: Float, measured: Float) -> Float:
+    """(n, n) squared Euclidean distances; the diagonal and copies of an item are exactly zero.
 
-    The Gram matrix gives ``|x|^2 + |y|^2 - 2 <x, y>``, which loses the digits of small distances between points far
-    from the centre; those are measured again by direct differences.
+    The Gram matrix of the centred `points` gives ``|x|^2 + |y|^2 - 2 <x, y>``, which loses the digits of small distances
+    between points far from the centre; those are taken from the differences of the `measured` rows: the same points
+    before the mean was taken off, which depends on the order of the items in its last digits.
     """
     from calibtest.kernels.distances import remeasure_close
 
@@ -36,9 +38,10 @@ def squared_euclidean(points: Float) -> Float:
     squared += lengths[None, :]
 
     def one(rows: NDArray[np.intp]) -> None:
-        remeasure_close(points, lengths, _CLOSE, int(rows[0]), int(rows[-1]) + 1, squared)
+        remeasure_close(measured, lengths, _CLOSE, int(rows[0]), int(rows[-1]) + 1, squared)
 
-    map_threads(one, np.array_split(np.arange(len(points)), min(len(points), 16)))
+    n = len(points)
+    map_threads(one, np.array_split(np.arange(n), min(n, 1 + n * n // _ENTRIES_A_PIECE)))
     return squared
 
 
@@ -49,9 +52,16 @@ def pairwise_distances(x: NDArray[np.floating], name: str, distance: Distance) -
     ``cosine`` and ``correlation`` are ``1 - r`` and lie in [0, 2].
     """
     if distance == "euclidean":
-        return np.sqrt(squared_euclidean(centre_columns(x, name)))
+        return np.sqrt(squared_distances(x, name)[0])
     # 1 - <u, v> = |u - v|^2 / 2 for unit rows, which keeps its accuracy for nearly parallel items
-    return np.asarray(0.5 * squared_euclidean(unit_rows(x, name, distance=distance)))
+    rows = unit_rows(x, name, distance=distance)
+    return np.asarray(0.5 * squared_euclidean(rows, rows))
+
+
+def squared_distances(x: NDArray[np.floating], name: str) -> tuple[Float, int]:
+    """(n, n) squared Euclidean distances of activations, in units of ``4**e``, and the exponent ``e``."""
+    centred, exponent = centre_columns_scaled(x, name)
+    return squared_euclidean(centred, scaled_by(x, -exponent)), exponent
 
 
 def tied_ranks(distances: Float) -> Float:
