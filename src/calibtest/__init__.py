@@ -27,6 +27,7 @@ _PUBLIC = {
     "CalibtestWarning": "calibtest.errors",
     "ChanceLevel": "calibtest.procedures.chance",
     "Circular": "calibtest.schemes",
+    "Claims": "calibtest.metrics.claims",
     "Exchangeable": "calibtest.schemes",
     "ExplicitRelabellings": "calibtest.schemes",
     "FunctionMetric": "calibtest.metrics.function",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from calibtest.errors import UndefinedScoreError as UndefinedScoreError
     from calibtest.io import load as load
     from calibtest.metrics.base import Metric as Metric
+    from calibtest.metrics.claims import Claims as Claims
     from calibtest.metrics.function import FunctionMetric as FunctionMetric
     from calibtest.metrics.registry import get_metric as get_metric
     from calibtest.metrics.registry import metrics as metrics

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from calibtest.errors import InputError
+from calibtest.errors import InputError, first_line
 
 __all__ = [
     "FloatMatrix",
@@ -31,6 +31,7 @@ __all__ = [
     "frozen",
     "is_dataframe",
     "pooled_matrix",
+    "reordered",
 ]
 
 Kind: TypeAlias = Literal["activations", "kernel", "distance", "neighbours"]
@@ -105,6 +106,27 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def reordered(array: NDArray[Any], kind: Kind, order: IndexMatrix) -> NDArray[Any]:
+    """Bring the items of a layer into another order.
+
+    Parameters
+    ----------
+    array
+        A checked layer.
+    kind
+        What it holds: columns are items too for kernels and distances, and entries are items for neighbour lists.
+    order
+        ``(n,)`` numbers; item ``order[i]`` comes to row ``i``.
+    """
+    if kind == "activations":
+        return np.asarray(array[order])
+    if kind == "neighbours":
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return np.asarray(place[array[order]])
+    return np.asarray(array[np.ix_(order, order)])
 
 
 def is_dataframe(obj: object) -> bool:
@@ -217,7 +239,7 @@ def _from_tensor(obj: Any, name: str) -> NDArray[Any]:
         return np.asarray(tensor.numpy())
     except (TypeError, RuntimeError, NotImplementedError, AttributeError) as error:
         raise InputError(
-            f"{name} is a {type(obj).__name__} that cannot be copied to the CPU as numbers ({_first_line(error)}); "
+            f"{name} is a {type(obj).__name__} that cannot be copied to the CPU as numbers ({first_line(error)}); "
             "convert it to a NumPy array first"
         ) from error
 
@@ -235,7 +257,7 @@ def _from_sequence(obj: Sequence[Any], name: str) -> NDArray[Any]:
         return np.asarray(obj)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(
-            f"{name} is a nested {type(obj).__name__} that is not rectangular ({_first_line(error)}); "
+            f"{name} is a nested {type(obj).__name__} that is not rectangular ({first_line(error)}); "
             "give every item the same number of features"
         ) from error
 
@@ -264,7 +286,7 @@ def _from_protocols(obj: Any, name: str) -> NDArray[Any]:
         try:
             return attempt()
         except (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError) as error:
-            troubles.append(_first_line(error))
+            troubles.append(first_line(error))
     raise InputError(
         f"{name} is {_a(type(obj).__name__)} that cannot be read as an array ({troubles[0]}); "
         "convert it to a NumPy array first"
@@ -406,8 +428,3 @@ def _count(number: int, singular: str, plural: str | None = None) -> str:
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0].rstrip(".;") if text else type(error).__name__

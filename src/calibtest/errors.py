@@ -8,6 +8,9 @@ of this package can still catch it; the command line turns it into exit status 2
 from __future__ import annotations
 
 import importlib
+import re
+import sys
+from collections.abc import Sequence
 from types import ModuleType
 
 __all__ = [
@@ -16,8 +19,14 @@ __all__ = [
     "InputError",
     "MissingDependencyError",
     "UndefinedScoreError",
+    "first_line",
     "import_extra",
+    "listing",
 ]
+
+# Names listed in a sentence before the rest is only counted, and the longest quotation of another's message.
+_LISTED = 20
+_QUOTED = 200
 
 
 class CalibtestError(Exception):
@@ -40,17 +49,31 @@ class CalibtestWarning(UserWarning):
     """A result is valid, but something about it deserves to be read."""
 
 
-def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say which extra installs it.
+def listing(names: Sequence[str], most: int = _LISTED) -> str:
+    """List names for a sentence, cut after `most` with the count of the rest."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of another package's message, to be quoted inside a sentence."""
+    text = str(error).strip().splitlines()
+    return text[0].rstrip(".;")[:_QUOTED] if text else type(error).__name__
+
+
+def import_extra(module: str, *, extra: str, purpose: str, least: tuple[int, ...] = ()) -> ModuleType:
+    """Import an optional package, or say how to install it.
 
     Parameters
     ----------
     module
-        Name of the module to import, for example ``"h5py"``.
+        Name of the module to import, for example ``"h5py"``; its package is installed under the same name.
     extra
         The optional dependency group of this package that installs it.
     purpose
         What needs it, as the beginning of a sentence: ``"reading .h5"``.
+    least
+        Earliest version that does this safely, for example ``(2, 6)``.
 
     Returns
     -------
@@ -60,14 +83,22 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
     Raises
     ------
     MissingDependencyError
-        When the package is absent, or is there but cannot be imported.
+        When the package is absent, is there but cannot be imported, or is older than `least`.
     """
+    package = module.partition(".")[0]
     try:
-        return importlib.import_module(module)
+        imported = importlib.import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
         absent = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == package
         trouble = f"needs {package}" if absent else f"needs {package}, which is installed but does not import ({error})"
         raise MissingDependencyError(
-            f"{purpose} {trouble}: pip install 'calibtest[{extra}]' (from a clone: pip install '.[{extra}]')"
+            f"{purpose} {trouble}; install it (pip install {package}), or calibtest with its extra {extra!r}"
         ) from error
+    version = str(getattr(sys.modules[package], "__version__", "a version that it does not tell"))
+    if tuple(int(number) for number in re.findall(r"\d+", version)[: len(least)]) < least:
+        wanted = ".".join(map(str, least))
+        raise MissingDependencyError(
+            f"{purpose} safely needs {package} {wanted} or later, got {version}; install it "
+            f"(pip install '{package}>={wanted}'), or calibtest with its extra {extra!r}"
+        )
+    return imported

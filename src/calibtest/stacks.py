@@ -27,18 +27,16 @@ from calibtest.arrays import (
     frozen,
     is_dataframe,
     pooled_matrix,
+    reordered,
 )
-from calibtest.errors import InputError
+from calibtest.errors import InputError, listing
 
-__all__ = ["LayerStack", "Paired", "listing", "pair"]
+__all__ = ["LayerStack", "Paired", "as_stack", "check_selection", "item_ids", "pair"]
 
-KINDS: tuple[str, ...] = get_args(Kind)
+_KINDS: tuple[str, ...] = get_args(Kind)
 
 # Asymmetry, as a share of the largest entry, that every floating-point computation leaves.
 _UNREMARKABLE = 1e-12
-
-# Names listed in an error before the rest is only counted.
-_LISTED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +71,7 @@ class LayerStack:
 
     def __post_init__(self) -> None:
         """Check the structure and make the arrays read-only."""
-        if self.kind not in KINDS:
-            raise InputError(
-                f"kind must be 'activations', 'kernel', 'distance' or 'neighbours', got {self.kind!r}; "
-                "choose what the layers hold"
-            )
+        _check_kind(self.kind)
         if not self.layers:
             raise InputError(f"{self.name} is empty: it has 0 layers; pass at least one array")
         shapes = {layer: np.shape(array) for layer, array in self.layers.items()}
@@ -157,6 +151,10 @@ class LayerStack:
         check_selection(wanted, self.names, self.name)
         return replace(self, layers={name: self.layers[name] for name in wanted})
 
+    def renamed(self, name: str) -> LayerStack:
+        """Return the same stack under another name for errors and reports."""
+        return replace(self, name=name)
+
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of dtype, shape and values of every layer, as provenance.
 
@@ -185,8 +183,7 @@ class LayerStack:
         ----------
         obj
             A mapping of layer name to array; a list or tuple of arrays (layers ``"0"``, ``"1"``, ...); one
-            ``(n, d)`` array (layer ``"0"``); one ``(n, L, d)`` array with ``layers_axis=True``; or a LayerStack,
-            which is returned as it is (under the new name and with the new ids, where given).
+            ``(n, d)`` array (layer ``"0"``); or one ``(n, L, d)`` array with ``layers_axis=True``.
         name
             What errors and reports call the stack, for example ``"X"``.
         ids
@@ -215,10 +212,14 @@ class LayerStack:
         InputError
             When anything does not fit; one sentence says what, and what to do.
         """
-        if kind not in KINDS:
-            raise InputError(f"kind must be 'activations', 'kernel', 'distance' or 'neighbours', got {kind!r}")
+        _check_kind(kind)
         if isinstance(obj, LayerStack):
-            return _rebuilt(obj, name=name, ids=ids, kind=kind, pool=pool, mask=mask, layers_axis=layers_axis)
+            if ids is None and kind in ("activations", obj.kind) and pool is None and mask is None and not layers_axis:
+                return obj
+            raise InputError(
+                f"{name} is a LayerStack already, whose layers are checked matrices; use it as it is, or under another "
+                "name with .renamed(name), and give ids, kind, pool and mask when making it from arrays"
+            )
         parts = _split(obj, name, pool=pool, layers_axis=layers_axis)
         labels = {layer: name if len(parts) == 1 and layer == "0" else f"{name}[{layer!r}]" for layer in parts}
         if kind != "activations" and (pool is not None or mask is not None):
@@ -240,6 +241,23 @@ class LayerStack:
             layers[layer] = checked.copy() if copy and np.may_share_memory(checked, array) else checked
         names = item_ids(ids, name) if ids is not None else _index_ids(parts, name)
         return cls(layers=layers, name=name, ids=names, kind=kind, source=source, notes=tuple(remarks))
+
+
+def as_stack(obj: object, name: str, *, layers_axis: bool = False) -> LayerStack:
+    """Return the stack that an argument of a procedure means.
+
+    Parameters
+    ----------
+    obj
+        A LayerStack, which is returned as it is and keeps its own name, or anything that :meth:`LayerStack.build` takes.
+    name
+        What errors and reports call a stack that is made here.
+    layers_axis
+        Whether a 3-D array is taken as ``(items, layers, features)``; otherwise it is refused.
+    """
+    if isinstance(obj, LayerStack):
+        return obj
+    return LayerStack.build(obj, name=name, layers_axis=layers_axis and getattr(obj, "ndim", 0) == 3)
 
 
 @dataclass(frozen=True)
@@ -312,7 +330,12 @@ def _pair_by_id(left: LayerStack, right: LayerStack, left_name: str, right_name:
             f"in {right_name}); keep the shared items on both sides first"
         )
     order = np.fromiter((places[item] for item in left.ids), dtype=np.int64, count=left.n_items)
-    return Paired(left, _reordered(right, order), f"paired by id: the items of {right_name} were reordered")
+    brought = replace(
+        right,
+        layers={layer: reordered(array, right.kind, order) for layer, array in right.layers.items()},
+        ids=left.ids,
+    )
+    return Paired(left, brought, f"paired by id: the items of {right_name} were reordered")
 
 
 def _refuse_repeats(ids: Sequence[str], name: str) -> None:
@@ -322,22 +345,6 @@ def _refuse_repeats(ids: Sequence[str], name: str) -> None:
             f"ids of {name} must be unique to pair by id, but {item!r} occurs {times} times; "
             "make the ids unique, or leave ids out to pair by position"
         )
-
-
-def _reordered(stack: LayerStack, order: IndexMatrix) -> LayerStack:
-    """Return `stack` with item ``order[i]`` in row ``i``."""
-    assert stack.ids is not None
-    layers: dict[str, NDArray[Any]] = {}
-    for layer, array in stack.layers.items():
-        if stack.kind == "activations":
-            layers[layer] = array[order]
-        elif stack.kind == "neighbours":
-            new_number = np.empty_like(order)
-            new_number[order] = np.arange(order.size)
-            layers[layer] = new_number[array[order]]
-        else:
-            layers[layer] = array[np.ix_(order, order)]
-    return replace(stack, layers=layers, ids=tuple(stack.ids[row] for row in order))
 
 
 def _side_names(left: LayerStack, right: LayerStack) -> tuple[str, str]:
@@ -362,6 +369,14 @@ def _unequal(left: LayerStack, right: LayerStack, left_name: str, right_name: st
 # Names and ids
 
 
+def _check_kind(kind: str) -> None:
+    if kind not in _KINDS:
+        raise InputError(
+            f"kind must be 'activations', 'kernel', 'distance' or 'neighbours', got {kind!r}; "
+            "choose what the layers hold"
+        )
+
+
 def check_selection(wanted: Sequence[str], names: Sequence[str], owner: str) -> None:
     """Refuse an empty selection, a repeated name or a name that `owner` does not have."""
     if not wanted:
@@ -372,12 +387,6 @@ def check_selection(wanted: Sequence[str], names: Sequence[str], owner: str) -> 
     if len(set(wanted)) < len(wanted):
         name = Counter(wanted).most_common(1)[0][0]
         raise InputError(f"the layer {name!r} of {owner} is selected twice; name each layer once")
-
-
-def listing(names: Sequence[str]) -> str:
-    """List names for an error sentence, cut after twenty with the count of the rest."""
-    shown = ", ".join(names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
 
 
 def item_ids(ids: Iterable[object], name: str) -> tuple[str, ...]:
@@ -469,25 +478,6 @@ def _depth(part: object) -> int:
     if isinstance(part, (list, tuple)):
         return 1 + (_depth(part[0]) if part else 0)
     return 0
-
-
-def _rebuilt(
-    stack: LayerStack,
-    *,
-    name: str,
-    ids: Iterable[object] | None,
-    kind: Kind,
-    pool: Pool | None,
-    mask: object,
-    layers_axis: bool,
-) -> LayerStack:
-    if pool is not None or mask is not None or layers_axis:
-        raise InputError(
-            f"{name} is a LayerStack, whose layers are matrices already; give pool, mask and layers_axis when making it"
-        )
-    if kind not in ("activations", stack.kind):
-        raise InputError(f"{name} is a LayerStack of kind {stack.kind!r}, got kind={kind!r}; build it from arrays")
-    return replace(stack, name=name, ids=stack.ids if ids is None else item_ids(ids, name))
 
 
 def _digest(array: NDArray[Any]) -> str:

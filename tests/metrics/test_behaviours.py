@@ -10,6 +10,7 @@ import pytest
 
 from calibtest import CalibtestWarning, LayerStack, alignment_scores, alignment_test, get_metric
 from calibtest.metrics.base import Metric
+from calibtest.metrics.linear_cka import LinearCKA
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 5))
@@ -242,3 +243,24 @@ def test_relation_computed_in_floating_point_is_used_without_a_warning() -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alignment_test(LayerStack.build(relation, name="D", kind="distance"), Y, metric="rsa", n_resamples=99, rng=0)
+
+
+def test_a_single_precision_relation_has_unit_norm_at_any_size() -> None:
+    x = np.random.default_rng(0).standard_normal((4000, 3))
+    state = LinearCKA().prepare(x, "X", dtype=np.float32)
+    assert state.matrix.dtype == np.float32
+    assert np.linalg.norm(state.matrix.astype(np.float64)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_subclass_that_prepares_differently_has_one_score() -> None:
+    class OfRanks(LinearCKA):
+        name = "of_ranks"
+
+        def prepare(self, x, name, **options):  # type: ignore[no-untyped-def]
+            return super().prepare(np.argsort(np.argsort(x, axis=0), axis=0).astype(float), name, **options)
+
+    rng = np.random.default_rng(1)
+    x, y = np.exp(rng.standard_normal((30, 3))), np.exp(rng.standard_normal((30, 4)))
+    tested = alignment_test(x, y, metric=OfRanks(), n_resamples=19, rng=0).statistic
+    assert OfRanks()(x, y) == pytest.approx(tested, abs=1e-12)
+    assert OfRanks()(x, y) != pytest.approx(LinearCKA()(x, y), abs=1e-6)

@@ -7,7 +7,7 @@ import pytest
 
 from calibtest import get_metric, metrics
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import TRANSFORMS, Claims, declare
+from calibtest.metrics.claims import TRANSFORMS, Claims
 
 SETTINGS = [
     get_metric("linear_cka"),
@@ -98,13 +98,13 @@ def test_silence_contradiction_and_unknown_names_are_refused() -> None:
 )
 def test_claim_on_a_group_implies_its_subgroups(group: str, subgroup: str) -> None:
     with pytest.raises(ValueError, match=f"{group} implies .*{subgroup}"):
-        declare(group, range=(0.0, 1.0))
+        Claims.invariant_to(group, range=(0.0, 1.0))
     full = [name for name in TRANSFORMS if name != subgroup]
     with pytest.raises(ValueError, match=subgroup):
-        declare(*full, range=(0.0, 1.0))
+        Claims.invariant_to(*full, range=(0.0, 1.0))
 
 
 def test_what_is_not_declared_is_denied() -> None:
-    claims = declare("item_permutation", range=(0.0, np.inf), larger_is_more_similar=False, self_value=0.0)
+    claims = Claims.invariant_to("item_permutation", range=(0.0, np.inf), larger_is_more_similar=False, self_value=0.0)
     assert claims.sensitive == set(TRANSFORMS) - {"item_permutation"}
     assert not claims.larger_is_more_similar

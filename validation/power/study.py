@@ -35,7 +35,10 @@ def data_set(signal: float, rng: np.random.Generator) -> tuple[dict[str, np.ndar
 
 
 def interval(hits: int, n: int) -> list[float]:
-    return [float(beta.ppf(0.025, hits, n - hits + 1)) if hits else 0.0, float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0]
+    return [
+        float(beta.ppf(0.025, hits, n - hits + 1)) if hits else 0.0,
+        float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0,
+    ]
 
 
 def measure(signal: float, n_sets: int, seed: int) -> dict[str, dict[str, object]]:
@@ -51,7 +54,13 @@ def measure(signal: float, n_sets: int, seed: int) -> dict[str, dict[str, object
         at = np.unravel_index(result.scores.argmax(), result.scores.shape)
         found["max"] += at == (0, 0)
     return {
-        name: {"rejected": count, "of": n_sets, "rate": count / n_sets, "interval": interval(count, n_sets), "singled_out_narrow_pair": found[name] / n_sets}
+        name: {
+            "rejected": count,
+            "of": n_sets,
+            "rate": count / n_sets,
+            "interval": interval(count, n_sets),
+            "singled_out_narrow_pair": found[name] / n_sets,
+        }
         for name, count in hits.items()
     }
 

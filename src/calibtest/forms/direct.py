@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calibtest.arrays import Kind
 from calibtest.errors import InputError
@@ -42,8 +42,13 @@ class Direct:
     """Evaluate ``function(x, y[pi])`` for every pair of layers and every relabelling."""
 
     function: Callable[[Any, Any], float]
+    label: str
 
     prefers_cosets = False
+
+    def state_bytes(self, n: int, dtype: DTypeLike) -> int:
+        """Nothing beyond the layer itself."""
+        return 0
 
     def evaluate(
         self,
@@ -59,13 +64,13 @@ class Direct:
         parts = np.array_split(listed, max(1, min(_CHUNKS, len(listed))))
         found: list[NDArray[np.float64]] = []
         if threads is None or threads == 1:
-            results = (_values(self.function, lefts, rights, part) for part in parts)
+            results = (_values(self, lefts, rights, part) for part in parts)
         else:
             import joblib
 
             # the arrays are sent as they are: a memory map would reach the function read-only
             run = joblib.Parallel(n_jobs=threads, return_as="generator", max_nbytes=None)
-            results = run(joblib.delayed(_values)(self.function, lefts, rights, part) for part in parts)
+            results = run(joblib.delayed(_values)(self, lefts, rights, part) for part in parts)
         for part in results:
             found.append(part)
             if progress is not None:
@@ -74,7 +79,7 @@ class Direct:
         bad = np.count_nonzero(np.isnan(values))
         if bad:
             raise InputError(
-                f"metric {getattr(self.function, '__name__', self.function)!s} returned NaN for {bad} of {values.size} "
+                f"metric {self.label} returned NaN for {bad} of {values.size} "
                 "evaluations, and an undefined value is no evidence; make it defined on every relabelling of the items"
             )
         scale = np.abs(values).max(axis=0, initial=0.0)
@@ -82,23 +87,23 @@ class Direct:
 
 
 def _values(
-    function: Callable[[Any, Any], float], lefts: Sequence[Raw], rights: Sequence[Raw], listed: NDArray[np.int64]
+    form: Direct, lefts: Sequence[Raw], rights: Sequence[Raw], listed: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     values = np.empty((len(listed), len(lefts), len(rights)))
     for m, pi in enumerate(listed):
         for b, right in enumerate(rights):
             y = right.relabelled(pi)
             for a, left in enumerate(lefts):
-                values[m, a, b] = _number(function, function(left.array, y))
+                values[m, a, b] = _number(form.label, form.function(left.array, y))
     return values
 
 
-def _number(function: Callable[[Any, Any], float], value: Any) -> float:
+def _number(label: str, value: Any) -> float:
     try:
         if np.ndim(value) == 0:
             return float(value)
     except (TypeError, ValueError):
         pass
     raise InputError(
-        f"metric {getattr(function, '__name__', function)!s} must return one number, got {type(value).__name__}"
+        f"metric {label} must return one number, got {type(value).__name__}; return a float, such as the mean over units"
     )

@@ -43,8 +43,9 @@ class Matching:
     Relations have unit Frobenius norm, so values lie in [-1, 1] up to rounding.
     """
 
-    @staticmethod
-    def state_bytes(n: int, dtype: DTypeLike) -> int:
+    prefers_cosets = True
+
+    def state_bytes(self, n: int, dtype: DTypeLike) -> int:
         """Memory of one relation."""
         return n * n * np.dtype(dtype).itemsize
 

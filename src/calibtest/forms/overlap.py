@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from calibtest.errors import InputError
 from calibtest.forms.evaluation import Evaluation
@@ -44,6 +44,12 @@ class Overlap:
     Values are raw: without ties, the number of left edges whose image is a right edge. The mutual nearest-neighbour
     overlap divides them by ``sqrt(<A, A> <B, B>)``, which a relabelling does not change.
     """
+
+    prefers_cosets = True
+
+    def state_bytes(self, n: int, dtype: DTypeLike) -> int:
+        """Neighbour lists are small."""
+        return 0
 
     def evaluate(
         self,

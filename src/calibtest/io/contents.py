@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +10,30 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from calibtest.arrays import as_numeric
-from calibtest.errors import CalibtestError, InputError
-from calibtest.stacks import check_selection, item_ids, listing
+from calibtest.errors import CalibtestError, InputError, first_line, listing
+from calibtest.memory import available_bytes
+from calibtest.stacks import check_selection, item_ids
 
+__all__ = [
+    "GROUP_NAMES",
+    "ID_NAMES",
+    "Contents",
+    "Request",
+    "begins_with",
+    "gather",
+    "invalid",
+    "likeness",
+    "lone",
+    "natural_key",
+    "natural_order",
+    "reading",
+    "refuse_objects",
+    "refuse_oversized",
+]
+
+# Entries and columns of these names hold no layer: they name the items, and the groups that items belong to.
 ID_NAMES = frozenset({"ids", "id"})
-SET_ASIDE = frozenset({"groups", "group", "labels", "label"})
+GROUP_NAMES = frozenset({"groups", "group", "labels", "label"})
 
 # By convention of feature dumps, a three-dimensional entry of this name holds (items, layers, features).
 STACKED_ENTRY = "feats"
@@ -87,9 +105,9 @@ def gather(names: Sequence[str], read: Callable[[str], object], path: Path, requ
     request
         What the caller wants.
     """
-    notes = [f"{path}: {name!r} set aside, because it is no layer" for name in names if name in SET_ASIDE]
+    notes = [f"{path}: {name!r} set aside, because it is no layer" for name in names if name in GROUP_NAMES]
     ids = _read_ids([name for name in names if name in ID_NAMES], read, path)
-    entries = [name for name in names if name not in SET_ASIDE and name not in ID_NAMES]
+    entries = [name for name in names if name not in GROUP_NAMES and name not in ID_NAMES]
     stacked = STACKED_ENTRY if STACKED_ENTRY in entries else entries[0] if len(entries) == 1 else None
     ready: dict[str, object] = {}
     if stacked is not None and request.stackable and _may_mean_inside(request.wanted, stacked, entries):
@@ -176,15 +194,12 @@ def refuse_objects(path: Path, name: str | None = None) -> NoReturn:
 
 
 def refuse_oversized(n_bytes: int, path: Path, name: str) -> None:
-    """Refuse an entry that declares more bytes than the machine has memory, before anything is allocated."""
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return
-    if n_bytes > memory > 0:
+    """Refuse an entry that declares more bytes than there is memory, before anything is allocated."""
+    memory = available_bytes()
+    if memory is not None and n_bytes > memory:
         raise InputError(
-            f"{path}: array {name!r} declares {n_bytes:,} bytes, but this machine has {memory:,} bytes of memory; "
-            "check that the file is sound, or store fewer items"
+            f"{path}: array {name!r} declares {n_bytes:,} bytes, but this machine has {memory:,} bytes of memory "
+            "available; check that the file is sound, or store fewer items"
         )
 
 
@@ -205,7 +220,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
         # Parsers of foreign bytes raise nearly anything. What some of them advise (switching safety off) is not
         # passed on, neither in the sentence nor in the traceback.
         unsafe = re.search(r"pickle|weights_only", str(error))
-        raise invalid(path, what, "" if unsafe else _first_line(error)) from (None if unsafe else error)
+        raise invalid(path, what, "" if unsafe else first_line(error)) from (None if unsafe else error)
 
 
 def invalid(path: Path, what: str, reason: str = "") -> InputError:
@@ -224,11 +239,6 @@ def likeness(path: Path) -> str:
         return ""
     kind = next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), "")
     return f" (it begins like {kind})" if kind else ""
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0].rstrip(".;")[:200] if text else type(error).__name__
 
 
 def begins_with(path: Path, *signatures: bytes) -> bool:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.errors import InputError
-from calibtest.io.contents import ID_NAMES, SET_ASIDE, Contents, Request, begins_with, invalid, reading
+from calibtest.io.contents import GROUP_NAMES, ID_NAMES, Contents, Request, begins_with, invalid, reading
 from calibtest.stacks import check_selection, item_ids
+
+__all__ = ["NumberTable", "read_csv", "read_number_table"]
 
 _SEPARATORS = ("\t", ";", ",")
 
@@ -166,7 +168,7 @@ def _numbers(frame: Any, layout: _Layout, path: Path) -> NumberTable:
         label = str(place) if layout.header is None else layout.header[place]
         if place == layout.id_column:
             continue
-        if layout.header is not None and label.lower() in SET_ASIDE:
+        if layout.header is not None and label.lower() in GROUP_NAMES:
             notes.append(f"{path}: column {label!r} set aside, because it is no feature")
             continue
         _refuse_text(frame[place], label, path)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from calibtest.errors import InputError, import_extra
 from calibtest.io.contents import (
+    GROUP_NAMES,
     ID_NAMES,
-    SET_ASIDE,
     Contents,
     Request,
     gather,
@@ -20,6 +20,8 @@ from calibtest.io.contents import (
     reading,
     refuse_oversized,
 )
+
+__all__ = ["read_hdf5"]
 
 
 def read_hdf5(path: Path, request: Request) -> Contents:
@@ -34,7 +36,7 @@ def read_hdf5(path: Path, request: Request) -> Contents:
             notes: list[str] = []
             _walk(file, "", h5py, path, datasets, notes, seen=set())
             for name in list(datasets):
-                if name.rpartition("/")[2] in SET_ASIDE and name not in SET_ASIDE:
+                if name.rpartition("/")[2] in GROUP_NAMES and name not in GROUP_NAMES:
                     notes.append(f"{path}: {name!r} set aside, because it is no layer")
                     del datasets[name]
             contents = gather(

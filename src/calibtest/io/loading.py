@@ -9,7 +9,7 @@ from typing import Any
 
 from calibtest.arrays import Kind, Pool
 from calibtest.errors import InputError
-from calibtest.io.contents import ID_NAMES, SET_ASIDE, Contents, Request, invalid, likeness, natural_key
+from calibtest.io.contents import GROUP_NAMES, ID_NAMES, Contents, Request, invalid, likeness, natural_key
 from calibtest.io.csv_files import read_csv
 from calibtest.io.hdf5_files import read_hdf5
 from calibtest.io.numpy_files import npy_array, read_npy, read_npz
@@ -17,6 +17,8 @@ from calibtest.io.parquet_files import read_parquet
 from calibtest.io.safetensors_files import read_safetensors
 from calibtest.io.torch_files import read_torch
 from calibtest.stacks import LayerStack, check_selection, item_ids
+
+__all__ = ["READERS", "check_readable", "load", "read_file", "split_target"]
 
 READERS: dict[str, Callable[[Path, Request], Contents]] = {
     ".npy": read_npy,
@@ -177,7 +179,7 @@ def _read_folder(folder: Path, request: Request) -> Contents:
     for file in found:
         if file.stem in ID_NAMES and file.suffix.lower() in (".npy", ".txt"):
             ids_files.append(file)
-        elif not file.is_file() or file.suffix.lower() not in READERS or file.stem in SET_ASIDE:
+        elif not file.is_file() or file.suffix.lower() not in READERS or file.stem in GROUP_NAMES:
             notes.append(f"{file} set aside, because it is no layer")
         elif file.stem in files:
             raise InputError(f"{folder} has two files for the layer {file.stem!r}; keep one of them")

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.arrays import as_numeric, frozen
-from calibtest.errors import InputError
+from calibtest.errors import InputError, listing
 from calibtest.io.contents import invalid, natural_order, reading
 from calibtest.io.csv_files import read_number_table
 from calibtest.io.loading import check_readable, split_target
 from calibtest.io.numpy_files import npy_array, npz_array, open_npz
-from calibtest.stacks import check_selection, listing
+from calibtest.stacks import check_selection
+
+__all__ = ["NullDraws", "load_null"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,8 @@ from calibtest.io.contents import (
     refuse_oversized,
 )
 
+__all__ = ["npy_array", "npz_array", "open_npz", "read_npy", "read_npz"]
+
 
 def read_npy(path: Path, request: Request) -> Contents:
     """Read the array of a ``.npy`` file as one layer, or as layers along its middle axis."""

@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.errors import InputError, import_extra
-from calibtest.io.contents import ID_NAMES, SET_ASIDE, Contents, Request, begins_with, gather, invalid, lone, reading
+from calibtest.io.contents import GROUP_NAMES, ID_NAMES, Contents, Request, begins_with, gather, invalid, lone, reading
 from calibtest.stacks import item_ids
+
+__all__ = ["read_parquet"]
+
+# Earlier versions can be made to run code from a file (CVE-2023-47248).
+_SAFE_PYARROW = (14, 0, 1)
 
 
 def read_parquet(path: Path, request: Request) -> Contents:
@@ -18,8 +23,9 @@ def read_parquet(path: Path, request: Request) -> Contents:
 
     The ids are the column called ``id`` or ``ids``, or else the index that pandas stored with the table.
     """
-    import_extra("pyarrow", extra="parquet", purpose=f"reading {path.suffix}")
-    parquet = import_extra("pyarrow.parquet", extra="parquet", purpose=f"reading {path.suffix}")
+    parquet = import_extra(
+        "pyarrow.parquet", extra="parquet", purpose=f"reading {path.suffix}", least=_SAFE_PYARROW
+    )
     with reading(path, path.suffix):
         if not begins_with(path, b"PAR1"):
             raise invalid(path, path.suffix)
@@ -34,7 +40,7 @@ def _layers(file: Any, path: Path, request: Request) -> Contents:
     if len(set(schema.names)) < len(schema.names):
         raise invalid(path, path.suffix, "two columns have the same name")
     naming = _naming_columns(schema)
-    others = [name for name in schema.names if name not in naming and name not in SET_ASIDE]
+    others = [name for name in schema.names if name not in naming and name not in GROUP_NAMES]
     lists = [name for name in others if _is_list(schema.field(name).type, types)]
     numeric = [name for name in others if _is_numeric(schema.field(name).type, types)]
     ids = _ids(file, naming, path)

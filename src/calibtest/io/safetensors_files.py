@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from calibtest.errors import InputError
 from calibtest.io.contents import Contents, Request, gather, invalid, natural_order, reading
 
+__all__ = ["read_safetensors"]
+
 _LARGEST_HEADER = 100_000_000
 
 _DTYPES = {

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from calibtest.errors import InputError, MissingDependencyError, import_extra
-from calibtest.io.contents import ID_NAMES, SET_ASIDE, Contents, Request, begins_with, gather, invalid, lone, reading
+from calibtest.errors import InputError, import_extra
+from calibtest.io.contents import GROUP_NAMES, ID_NAMES, Contents, Request, begins_with, gather, invalid, lone, reading
+
+__all__ = ["read_torch"]
 
 # Restricted loading could be circumvented in earlier versions (CVE-2025-32434).
 _SAFE_TORCH = (2, 6)
@@ -17,8 +19,7 @@ _SAFE_TORCH = (2, 6)
 
 def read_torch(path: Path, request: Request) -> Contents:
     """Read the tensors of a ``.pt`` file as layers, in the order in which they were saved."""
-    torch = import_extra("torch", extra="torch", purpose=f"reading {path.suffix}")
-    _require_safe(str(torch.__version__), path)
+    torch = import_extra("torch", extra="torch", purpose=f"reading {path.suffix}", least=_SAFE_TORCH)
     with reading(path, path.suffix):
         if not begins_with(path, b"PK\x03\x04", b"\x80"):
             raise invalid(path, path.suffix)
@@ -50,22 +51,13 @@ def _load(torch: Any, path: Path) -> Any:
         raise
 
 
-def _require_safe(version: str, path: Path) -> None:
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    if numbers < _SAFE_TORCH:
-        raise MissingDependencyError(
-            f"reading {path.suffix} safely needs torch 2.6 or later, got {version}: pip install 'torch>=2.6', "
-            "or save the layers as .safetensors or .npz"
-        )
-
-
 def _from_mapping(saved: Mapping[Any, Any], path: Path, request: Request) -> Contents:
     entries = {str(name): value for name, value in saved.items()}
     if len(entries) < len(saved):
         raise InputError(f"{path} has two entries with the same name once names are text; rename one of them")
     notes = []
     for name, value in list(entries.items()):
-        if _is_tensor(value) or name in ID_NAMES or name in SET_ASIDE:
+        if _is_tensor(value) or name in ID_NAMES or name in GROUP_NAMES:
             continue
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
             notes.append(f"{path}: {name!r} set aside, because it is a single value")

@@ -92,10 +92,8 @@ def gather_upper(
         pi = relabellings[m]
         at = 0
         for i in range(first, last):
-            row = matrix[pi[i]]
-            for j in range(i, n):
-                out[m, at] = row[pi[j]]
-                at += 1
+            pick(matrix[pi[i]], pi[i:], out[m, at:])
+            at += n - i
 
 
 @kernel
@@ -112,7 +110,5 @@ def gather_full(
         pi = relabellings[m]
         at = 0
         for i in range(first, last):
-            row = matrix[pi[i]]
-            for j in range(n):
-                out[m, at] = row[pi[j]]
-                at += 1
+            pick(matrix[pi[i]], pi, out[m, at:])
+            at += n

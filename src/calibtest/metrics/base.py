@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from calibtest.arrays import Kind
 from calibtest.errors import CalibtestWarning, InputError
+from calibtest.forms.direct import Direct, Raw
 from calibtest.forms.evaluation import Evaluation
 from calibtest.metrics.claims import Claims
 from calibtest.prepare.diagnose import traits
@@ -25,7 +26,16 @@ Matrix = NDArray[np.floating]
 
 
 class Form(Protocol):
-    """How two prepared states meet under a relabelling."""
+    """How two prepared states meet under a relabelling.
+
+    `prefers_cosets` says whether the form is faster on cosets of shifts than on relabellings one by one, and
+    ``state_bytes(n, dtype)`` how much memory the state of one layer of ``n`` items takes beyond its activations.
+    """
+
+    @property
+    def prefers_cosets(self) -> bool: ...
+
+    def state_bytes(self, n: int, dtype: DTypeLike) -> int: ...
 
     def evaluate(
         self,
@@ -42,14 +52,14 @@ class Form(Protocol):
 class Metric(ABC):
     """Base of all metrics: a frozen dataclass whose fields are the hyper-parameters.
 
-    A subclass gives ``define`` (the textbook formula, slow and obviously right) and the decomposition ``prepare``
-    plus ``form``; the law that both agree on every relabelling is checked by machine.
+    A subclass gives its `name`, its `claims` and ``define``, the textbook formula, slow and obviously right; it is then
+    evaluated again under every relabelling. A decomposition (``prepare`` and ``form``) makes it fast, and the law that
+    both agree on every relabelling is checked by machine.
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
-    form: ClassVar[Form]
-    cost: ClassVar[str]
+    summary: ClassVar[str] = "no summary"
+    cost: ClassVar[str] = "one call a relabelling and layer pair"
     accepts: ClassVar[frozenset[Kind]] = frozenset({"activations"})
     least_items: ClassVar[int] = 3
     biased_by_width: ClassVar[bool] = False
@@ -63,9 +73,14 @@ class Metric(ABC):
     def define(self, x: Matrix, y: Matrix) -> float:
         """Score of two checked float matrices of shapes (n, d_x) and (n, d_y), straight from the definition."""
 
-    @abstractmethod
+    @property
+    def form(self) -> Form:
+        """How prepared states meet; without a decomposition ``define`` is called again."""
+        return Direct(self.define, label=self.name)
+
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Any:
         """State of one layer; `name` opens the sentence of an error."""
+        return Raw(np.asarray(x, dtype=None if kind == "neighbours" else dtype), kind)
 
     def source(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Any:
         """State of a left-hand layer."""

@@ -6,9 +6,9 @@ it does). Silence is an error: every known transform must be named on one side o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-__all__ = ["TRANSFORMS", "Claims", "declare"]
+__all__ = ["TRANSFORMS", "Claims"]
 
 TRANSFORMS: dict[str, str] = {
     "item_permutation": "the same reordering of the items on both sides",
@@ -56,12 +56,11 @@ class Claims:
     symmetric: bool = True
     self_value: float | None = 1.0
     larger_is_more_similar: bool = True
-    known: tuple[str, ...] = field(default=tuple(TRANSFORMS), repr=False)
 
     def __post_init__(self) -> None:
         both = self.invariant & self.sensitive
-        silent = set(self.known) - self.invariant - self.sensitive
-        unknown = (self.invariant | self.sensitive) - set(self.known)
+        silent = set(TRANSFORMS) - self.invariant - self.sensitive
+        unknown = (self.invariant | self.sensitive) - set(TRANSFORMS)
         if both or silent or unknown:
             raise ValueError(
                 f"claims must name every transform once: in both {sorted(both)}, missing {sorted(silent)}, "
@@ -72,20 +71,21 @@ class Claims:
             if broken:
                 raise ValueError(f"invariance to {group} implies invariance to {', '.join(broken)}")
 
-
-def declare(
-    *invariant: str,
-    range: tuple[float, float],  # noqa: A002 - the field's name
-    symmetric: bool = True,
-    self_value: float | None = 1.0,
-    larger_is_more_similar: bool = True,
-) -> Claims:
-    """Claims with the named invariances; everything else is declared sensitive."""
-    return Claims(
-        frozenset(invariant),
-        frozenset(TRANSFORMS) - frozenset(invariant),
-        range,
-        symmetric=symmetric,
-        self_value=self_value,
-        larger_is_more_similar=larger_is_more_similar,
-    )
+    @classmethod
+    def invariant_to(
+        cls,
+        *invariant: str,
+        range: tuple[float, float],  # noqa: A002 - the field's name
+        symmetric: bool = True,
+        self_value: float | None = 1.0,
+        larger_is_more_similar: bool = True,
+    ) -> Claims:
+        """Claims with the named invariances; everything else is declared sensitive."""
+        return cls(
+            frozenset(invariant),
+            frozenset(TRANSFORMS) - frozenset(invariant),
+            range,
+            symmetric=symmetric,
+            self_value=self_value,
+            larger_is_more_similar=larger_is_more_similar,
+        )

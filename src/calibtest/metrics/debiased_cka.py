@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from calibtest.arrays import Kind
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import declare
+from calibtest.metrics.claims import Claims
 from calibtest.prepare.centring import centre_columns
 from calibtest.prepare.products import gram_matrix
 from calibtest.prepare.relations import Relation, u_centred
@@ -35,7 +35,7 @@ class DebiasedCKA(Metric):
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "kernel"})
     least_items = 4
-    claims = declare(
+    claims = Claims.invariant_to(
         "item_permutation", "unit_permutation", "rotation", "isotropic_scale", "translation", "duplicated_units", "zero_padding",
         range=(-1.0, 1.0),
     )  # fmt: skip

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from calibtest.arrays import Kind
 from calibtest.errors import InputError
-from calibtest.forms.direct import Direct, Raw
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import TRANSFORMS, Claims
 
@@ -40,22 +38,21 @@ class FunctionMetric(Metric):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"function must be a callable f(x, y) -> float, got {self.function!r}")
+            raise InputError(
+                f"function must be a callable f(x, y) -> float, got {self.function!r}; pass the function itself"
+            )
         if not isinstance(self.larger_is_more_similar, bool | np.bool_):
-            raise InputError(f"larger_is_more_similar must be True or False, got {self.larger_is_more_similar!r}")
+            raise InputError(
+                f"larger_is_more_similar must be True or False, got {self.larger_is_more_similar!r}; False is for distances"
+            )
 
     summary = "a callable of the user's own"
-    cost = "one call a relabelling and layer pair"
     accepts = frozenset({"activations", "kernel", "distance", "neighbours"})
     least_items = 2
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return self.label or str(getattr(self.function, "__name__", type(self.function).__name__))
-
-    @property
-    def form(self) -> Direct:  # type: ignore[override]
-        return Direct(self.function)
 
     @property
     def claims(self) -> Claims:
@@ -70,10 +67,7 @@ class FunctionMetric(Metric):
         )
 
     def define(self, x: Matrix, y: Matrix) -> float:
-        return float(self.function(x, y))
-
-    def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Raw:
-        return Raw(np.asarray(x, dtype=dtype if kind != "neighbours" else None), kind)
+        return self.function(x, y)
 
     def __str__(self) -> str:
         return self.name

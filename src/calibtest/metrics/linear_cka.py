@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from calibtest.arrays import Kind
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import declare
+from calibtest.metrics.claims import Claims
 from calibtest.prepare.centring import centre_columns
 from calibtest.prepare.relations import Relation, double_centred, gram
 from calibtest.stacks import LayerStack
@@ -34,7 +34,7 @@ class LinearCKA(Metric):
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "kernel"})
     biased_by_width = True
-    claims = declare(
+    claims = Claims.invariant_to(
         "item_permutation", "unit_permutation", "rotation", "isotropic_scale", "translation", "duplicated_units", "zero_padding",
         range=(0.0, 1.0),
     )  # fmt: skip
@@ -46,9 +46,11 @@ class LinearCKA(Metric):
         return float(np.linalg.norm(x.T @ y) ** 2 / norms)
 
     def bare_score(self, left: LayerStack, right: LayerStack) -> float:
-        if left.kind != "activations" or right.kind != "activations" or max(left.widths + right.widths) >= left.n_items:
+        same_metric = type(self).prepare is LinearCKA.prepare  # a subclass may prepare differently
+        few_units = max(left.widths + right.widths) < left.n_items
+        if not (same_metric and few_units and left.kind == right.kind == "activations"):
             return super().bare_score(left, right)
-        # fewer units than items: the same number from d x d products, without a relation between all items
+        # the same number from d x d products, without a relation between all items
         x, y = centre_columns(left.only(), left.name), centre_columns(right.only(), right.name)
         return min(1.0, self.define(x, y))
 

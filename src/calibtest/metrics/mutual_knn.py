@@ -13,7 +13,7 @@ from calibtest.arrays import Kind
 from calibtest.errors import InputError
 from calibtest.forms.overlap import Overlap
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import Claims, declare
+from calibtest.metrics.claims import Claims
 from calibtest.prepare.centring import require_varied
 from calibtest.prepare.neighbours import (
     NeighbourGraph,
@@ -62,7 +62,7 @@ class MutualKNN(Metric):
     @property
     def claims(self) -> Claims:
         own = ("item_scale",) if self.distance == "cosine" else ("translation",)
-        return declare(
+        return Claims.invariant_to(
             "item_permutation", "unit_permutation", "rotation", "isotropic_scale", "duplicated_units", "zero_padding", *own,
             range=(0.0, 1.0),
         )  # fmt: skip

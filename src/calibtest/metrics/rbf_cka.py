@@ -11,7 +11,7 @@ from calibtest.arrays import Kind
 from calibtest.errors import InputError
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import Claims, declare
+from calibtest.metrics.claims import Claims
 from calibtest.prepare.distances import squared_distances
 from calibtest.prepare.relations import Relation, double_centred, gaussian_kernel
 
@@ -52,7 +52,7 @@ class RBFCKA(Metric):
     @property
     def claims(self) -> Claims:
         own = () if self.bandwidth is not None else ("isotropic_scale", "duplicated_units")
-        return declare(
+        return Claims.invariant_to(
             "item_permutation", "unit_permutation", "rotation", "translation", "zero_padding", *own, range=(0.0, 1.0)
         )
 

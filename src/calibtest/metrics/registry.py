@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, cast
 
-from calibtest.errors import InputError
+from calibtest.errors import CalibtestWarning, InputError
 from calibtest.metrics.base import Metric
 
 __all__ = ["get_metric", "metrics", "register", "resolve_metric"]
@@ -34,9 +35,34 @@ def _shipped() -> dict[str, type[Metric]]:
 
 @cache
 def _from_entry_points() -> dict[str, type[Metric]]:
+    """Metrics that other packages bring; one that cannot be used is left out with a warning."""
     from importlib.metadata import entry_points
 
-    return {point.name: point.load() for point in entry_points(group="calibtest.metrics")}
+    found: dict[str, type[Metric]] = {}
+    for point in entry_points(group="calibtest.metrics"):
+        try:
+            kind = point.load()
+            _admit(kind, {**_shipped(), **found})
+            found[kind.name] = kind
+        except Exception as error:
+            owner = point.dist.name if point.dist else "an installed package"
+            warnings.warn(
+                f"metric {point.name!r} of {owner} cannot be used ({error}); update or remove that package",
+                CalibtestWarning,
+                stacklevel=2,
+            )
+    return found
+
+
+def _admit(metric: Any, known: dict[str, type[Metric]]) -> None:
+    """Refuse what is no metric class, has no name, or would take the place of another."""
+    if not (inspect.isclass(metric) and issubclass(metric, Metric)) or inspect.isabstract(metric):
+        raise InputError(f"metric must be a concrete subclass of calibtest.Metric, got {metric!r}")
+    for attribute in ("name", "summary", "cost"):
+        if not isinstance(getattr(metric, attribute, None), str):
+            raise InputError(f"metric {metric.__name__} must say its {attribute}: {attribute} = '...' in the class")
+    if known.get(metric.name, metric) is not metric:
+        raise InputError(f"metric name {metric.name!r} is taken; choose another name")
 
 
 def _all() -> dict[str, type[Metric]]:
@@ -83,10 +109,13 @@ def get_metric(name: str, **options: Any) -> Metric:
     MutualKNN(k=5, distance='cosine')
     """
     known = _all()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InputError(f"metric must be one of {', '.join(known)} or a callable f(x, y), got {name!r}")
     kind = known[name]
     allowed = [f.name for f in fields(kind)]
+    missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in options]
+    if missing:
+        raise InputError(f"metric {name} needs the option {missing[0]!r}; pass it as {missing[0]}=...")
     unknown = [option for option in options if option not in allowed]
     if unknown:
         raise InputError(f"metric {name} has no option {unknown[0]!r}; its options are {', '.join(allowed) or 'none'}")
@@ -101,12 +130,7 @@ def register(metric: type[Metric]) -> type[Metric]:
     InputError
         When `metric` is not a subclass of `Metric` that can be used, or the name is taken.
     """
-    if not (inspect.isclass(metric) and issubclass(metric, Metric)) or inspect.isabstract(metric):
-        raise InputError(f"metric must be a concrete subclass of calibtest.Metric, got {metric!r}")
-    if not isinstance(getattr(metric, "name", None), str):
-        raise InputError(f"metric {metric.__name__} must have a name: name = 'my_metric'")
-    if _all().get(metric.name, metric) is not metric:
-        raise InputError(f"metric name {metric.name!r} is taken; choose another name")
+    _admit(metric, _all())
     _registered[metric.name] = metric
     return metric
 

@@ -12,7 +12,7 @@ from calibtest.arrays import Kind
 from calibtest.errors import InputError
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
-from calibtest.metrics.claims import Claims, declare
+from calibtest.metrics.claims import Claims
 from calibtest.prepare.distances import pairwise_distances
 from calibtest.prepare.relations import Relation, standardised
 
@@ -55,7 +55,7 @@ class RSA(Metric):
             "cosine": ("item_scale", "rotation", "zero_padding"),
             "euclidean": ("rotation", "translation", "zero_padding"),
         }[self.distance]
-        return declare(
+        return Claims.invariant_to(
             "item_permutation", "unit_permutation", "isotropic_scale", "duplicated_units", *own, range=(-1.0, 1.0)
         )
 

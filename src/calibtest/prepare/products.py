@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calibtest.memory import require_memory
 from calibtest.parallel import map_threads, one_blas_thread
 
 __all__ = ["gram_matrix"]
@@ -23,6 +24,11 @@ def gram_matrix(points: NDArray[Precision]) -> NDArray[Precision]:
     Made in tiles of the upper triangle, so that it costs half of a product and does not depend on the number of threads.
     """
     n = len(points)
+    require_memory(
+        2 * n * n * points.dtype.itemsize,
+        f"a relation between all {n:,} items",
+        "use fewer items or a neighbour metric",
+    )
     product = np.empty((n, n), dtype=points.dtype)
     starts = range(0, n, _TILE)
 

@@ -34,8 +34,6 @@ class Relation:
         True when the diagonal carries nothing (distances, U-centred kernels); False for doubly centred kernels.
     symmetric : bool
         True when ``matrix`` equals its transpose.
-    scale : float
-        Frobenius norm before it was divided out.
     noise : float
         Bound on the error that preparation left in ``matrix`` (Frobenius norm), beyond the rounding of its entries.
     details : mapping
@@ -45,7 +43,6 @@ class Relation:
     matrix: NDArray[np.floating]
     zero_diagonal: bool
     symmetric: bool = True
-    scale: float = 1.0
     noise: float = 0.0
     details: Mapping[str, float] = field(default_factory=dict)
 
@@ -55,7 +52,7 @@ class Relation:
 
 
 def _unit(
-    matrix: Float,
+    matrix: NDArray[np.floating],
     name: str,
     *,
     zero_diagonal: bool,
@@ -63,8 +60,8 @@ def _unit(
     largest: float = 0.0,
     details: Mapping[str, float] | None = None,
 ) -> Relation:
-    """Divide by the norm; `largest` is the largest entry that was cancelled on the way here."""
-    norm = float(np.linalg.norm(matrix))
+    """Divide a matrix of one's own by its norm, in place; `largest` is the largest entry that was cancelled before."""
+    norm = _norm(matrix)
     if not norm > 0.0:
         raise UndefinedScoreError(
             f"{name} relates all items alike (its centred kernel is zero), so its alignment with anything is "
@@ -74,20 +71,21 @@ def _unit(
     return Relation(
         matrix.astype(dtype, copy=False),
         zero_diagonal=zero_diagonal,
-        scale=norm,
         noise=4.0 * float(np.finfo(np.float64).eps) * len(matrix) * largest / norm,
         details=dict(details or {}),
     )
 
 
+def _norm(matrix: NDArray[np.floating]) -> float:
+    """Frobenius norm, summed in double precision whatever the precision of the entries."""
+    if matrix.dtype == np.float64:
+        return float(np.linalg.norm(matrix))
+    return float(np.sqrt(np.einsum("ij,ij->", matrix, matrix, dtype=np.float64)))
+
+
 def gram(centred: Float, name: str, *, dtype: DTypeLike = np.float64) -> Relation:
     """Gram matrix of centred activations (rows and columns sum to zero)."""
-    if np.dtype(dtype) == np.float32:
-        product = gram_matrix(centred.astype(np.float32))
-        norm = float(np.linalg.norm(product))
-        product /= np.float32(norm)
-        return Relation(product, zero_diagonal=False, scale=norm)
-    return _unit(gram_matrix(centred), name, zero_diagonal=False, dtype=dtype)
+    return _unit(gram_matrix(centred.astype(dtype, copy=False)), name, zero_diagonal=False, dtype=dtype)
 
 
 def double_centred(
