@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, reject, settings
 
+from calibtest.errors import UndefinedScoreError
 from calibtest.metrics.registry import get_metric, metrics
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
@@ -37,6 +40,20 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 
 METRICS = [get_metric(name, **options) for name in metrics() for options in _OPTIONS.get(name, [{}])]
+
+
+@contextmanager
+def _defined() -> Iterator[None]:
+    try:
+        yield
+    except UndefinedScoreError:
+        reject()
+
+
+@pytest.fixture(scope="session")
+def defined() -> Callable[[], AbstractContextManager[None]]:
+    """Leave out data on which the score does not exist; a score that never exists makes the test fail."""
+    return _defined
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

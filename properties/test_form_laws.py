@@ -98,6 +98,6 @@ def correlation_of_first_units(x: np.ndarray, y: np.ndarray) -> float:
 def test_a_callable_obeys_the_same_laws(data: st.DataObject) -> None:
     n = data.draw(st.integers(4, 10))
     lefts, rights = ([Raw(data.draw(representations(n=n))) for _ in range(2)] for _ in range(2))
-    form = Direct(correlation_of_first_units)
+    form = Direct(correlation_of_first_units, label="first units")
     laws.cosets_equal_listing(form, lefts, rights, data.draw(cosets(n)))
     laws.grids_do_not_matter(form, lefts, rights, data.draw(listed_relabellings(n)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from calibtest import alignment_scores, alignment_test, get_metric, layers_test
 from calibtest.errors import CalibtestWarning
 from calibtest.stacks import LayerStack
-from calibtest.strategies import layer_stacks
+from calibtest.strategies import layer_stacks, representations
 
 METRICS = [get_metric("linear_cka"), get_metric("rsa", distance="euclidean"), get_metric("mutual_knn", k=2)]
 
@@ -52,8 +52,8 @@ def test_a_result_agrees_with_itself(question) -> None:
     assert (found.omnibus.calibrated > 0) == (found.pvalue <= found.alpha)
     assert (cells.pvalue >= found.min_pvalue).all()
     assert (cells.pvalue <= 1).all()
-    assert (cells.interval_low <= cells.pvalue + 1 / found.n_resamples).all()
-    assert (cells.interval_high >= cells.pvalue - 1 / found.n_resamples).all()
+    assert (cells.pvalue_low <= cells.pvalue + 1 / found.n_resamples).all()
+    assert (cells.pvalue_high >= cells.pvalue - 1 / found.n_resamples).all()
     assert (cells.adjusted_pvalue <= cells.single_step_pvalue + 1e-12).all()
     assert (cells.adjusted_pvalue >= cells.pvalue).all()
     if how["alternative"] == "two-sided":  # a cell's own p is twice a tail, the search counts |z|
@@ -62,7 +62,7 @@ def test_a_result_agrees_with_itself(question) -> None:
         assert cells.single_step_pvalue.min() == pytest.approx(found.pvalue, abs=1e-12)
     at = found.layers_a.index(found.best[0]), found.layers_b.index(found.best[1])
     assert cells.single_step_pvalue[at] == cells.single_step_pvalue.min()
-    assert found.orbit.n_resamples >= min(how["n_resamples"], len(found.orbit.null))
+    assert found.orbit.n_resamples >= how["n_resamples"] or found.orbit.exhaustive
 
 
 @given(question=questions())
@@ -113,9 +113,23 @@ def test_files_in_another_order_of_items(question) -> None:
     ids = [f"item {i}" for i in range(a.n_items)]
     order = rng.permutation(a.n_items)
     mixed = {name: array[order] for name, array in b.layers.items()}
-    with_ids = LayerStack.build(a, name="A", ids=ids), LayerStack.build(b, name="B", ids=ids)
+    with_ids = [LayerStack.build(dict(stack.layers), name=stack.name, ids=ids) for stack in (a, b)]
     reordered = LayerStack.build(mixed, name="B", ids=[ids[i] for i in order])
     one, two = layers_test(*with_ids, **how), layers_test(with_ids[0], reordered, **how)
     assert np.array_equal(one.orbit.values, two.orbit.values)
     both = alignment_scores({name: array[order] for name, array in a.layers.items()}, mixed, metric=how["metric"])
     np.testing.assert_allclose(one.scores, both.scores, rtol=0, atol=one.orbit.resolution.max())
+
+
+@given(data=st.data())
+def test_a_saturated_pair_says_nothing_and_harms_nothing(data: st.DataObject) -> None:
+    """Whitened layers with as many units as items are the same under every relabelling: p = 1, and no error."""
+    n = data.draw(st.integers(5, 12))
+    whitened = {"whitened": data.draw(representations(n=n, d=st.integers(n - 1, 2 * n), kind="whitened"))}
+    a, b = ({**whitened, "plain": data.draw(representations(n=n, d=3))} for _ in range(2))
+    found = layers_test(a, b, metric="linear_cka", n_resamples=19, rng=0)
+    assert found.cells.uninformative[0].all()
+    assert found.cells.pvalue[0, 0] == 1.0
+    assert not found.cells.uninformative[1, 1]
+    alone = layers_test({"plain": a["plain"]}, {"plain": b["plain"]}, metric="linear_cka", n_resamples=19, rng=0)
+    assert alone.pvalue == found.cells.pvalue[1, 1]

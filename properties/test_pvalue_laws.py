@@ -20,7 +20,7 @@ from calibtest.procedures.alignment import alignment_test
 from calibtest.procedures.layers import layers_test
 from calibtest.schemes import WithinGroups
 
-N = 8000 if os.environ.get("HYPOTHESIS_PROFILE") == "full" else 2000
+N = 8000 if os.environ.get("HYPOTHESIS_PROFILE") == "full" else 1000
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 import xarray as xr
 
-from calibtest.arrays import as_index_lists, as_matrix, as_numeric
+from calibtest.arrays import as_index_lists, as_matrix, as_numeric, reordered
 from calibtest.errors import CalibtestError, InputError, MissingDependencyError, import_extra
 
 RNG = np.random.default_rng(0)
@@ -442,7 +442,9 @@ def test_input_errors_are_value_errors() -> None:
 
 def test_missing_extra_names_the_way_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingDependencyError, match=r"reading \.h5 needs h5py: pip install 'calibtest\[h5\]'"):
+    with pytest.raises(
+        MissingDependencyError, match=r"reading \.h5 needs h5py; install it \(pip install h5py\), .*'h5'"
+    ):
         import_extra("h5py", extra="h5", purpose="reading .h5")
 
 
@@ -451,3 +453,32 @@ def test_broken_extra_is_not_called_absent(tmp_path: Any, monkeypatch: pytest.Mo
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(MissingDependencyError, match=r"installed but does not import \(libfoo\.so is missing\)"):
         import_extra("halfbroken", extra="half", purpose="halving")
+
+
+@pytest.mark.parametrize(
+    ("version", "good"), [("2.5.9", False), ("2", False), ("2.6", True), ("2.10.0a1", True), ("3", True)]
+)
+def test_extra_that_is_too_old_is_refused(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, version: str, good: bool
+) -> None:
+    (tmp_path / "aged.py").write_text(f"__version__ = {version!r}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "aged", raising=False)
+    if good:
+        assert import_extra("aged", extra="old", purpose="ageing", least=(2, 6)).__version__ == version
+        return
+    with pytest.raises(MissingDependencyError, match=rf"ageing safely needs aged 2\.6 or later, got {version}; "):
+        import_extra("aged", extra="old", purpose="ageing", least=(2, 6))
+
+
+@pytest.mark.parametrize("kind", ["activations", "kernel", "distance", "neighbours"])
+def test_reordered_items_keep_what_they_are(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    points, order = rng.standard_normal((7, 2)), rng.permutation(7)
+
+    def layer(z: np.ndarray) -> np.ndarray:
+        apart = np.linalg.norm(z[:, None] - z, axis=2)
+        nearest = np.argsort(apart, axis=1, kind="stable")[:, 1:4]
+        return {"activations": z, "kernel": z @ z.T, "distance": apart, "neighbours": nearest}[kind]
+
+    np.testing.assert_array_equal(reordered(layer(points), kind, order), layer(points[order]))

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibtest.errors import InputError
-from calibtest.stacks import LayerStack, listing, pair
+from calibtest.errors import InputError, listing
+from calibtest.stacks import LayerStack, as_stack, pair
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((12, 4))
@@ -85,13 +85,22 @@ def test_layers_are_read_only_and_independent_of_the_caller() -> None:
         stack.layers["0"] = X  # type: ignore[index]
 
 
-def test_a_stack_passes_through_under_a_new_name() -> None:
+def test_a_stack_stays_what_it_is_and_may_be_renamed() -> None:
     stack = LayerStack.build({"a": X, "b": Y}, name="A", ids=IDS)
-    again = LayerStack.build(stack, name="B")
+    assert as_stack(stack, "B") is stack
+    again = stack.renamed("B")
     assert again.name == "B"
     assert again.ids == IDS
-    assert again.layers["a"] is not None
     assert again.digests() == stack.digests()
+
+
+def test_a_third_axis_is_layers_only_where_the_caller_says_so() -> None:
+    cube = np.stack([X, 2 * X], axis=1)
+    assert as_stack(cube, "A", layers_axis=True).names == ("0", "1")
+    for plain in (X, {"a": X}, [X, X]):
+        assert as_stack(plain, "A", layers_axis=True).digests() == LayerStack.build(plain, name="A").digests()
+    with pytest.raises(InputError, match=r"A must be 2-D"):
+        as_stack(cube, "A")
 
 
 def test_digest_depends_on_values_shape_and_precision_only() -> None:
@@ -233,7 +242,7 @@ BAD_BUILDS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "neighbour itself": (changed(LISTS, _4_1=4), {"kind": "neighbours"}, ["A", "row 4", "itself"]),
     "neighbour twice": (changed(LISTS, _4_1=LISTS[4, 0]), {"kind": "neighbours"}, ["A", "row 4", "twice"]),
     "stack with pool": (LayerStack.build(X, name="B"), {"pool": "mean"}, ["A", "LayerStack", "pool"]),
-    "stack of another kind": (LayerStack.build(X, name="B"), {"kind": "kernel"}, ["A", "'activations'", "'kernel'"]),
+    "stack of another kind": (LayerStack.build(X, name="B"), {"kind": "kernel"}, ["A", "LayerStack", "kind"]),
 }
 
 

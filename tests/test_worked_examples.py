@@ -240,9 +240,7 @@ def test_gaussian_signal_has_cka_of_signal_and_width(r: float) -> None:
     assert np.mean(drawn) == pytest.approx((d + r**2 * n) / (d + n), abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("n_layers", "repeats", "measured"), [(2, 150, 0.8961), (8, 40, 0.9040), (32, 10, 0.9095), (128, 4, 0.9136)]
-)
+@pytest.mark.parametrize(("n_layers", "repeats", "measured"), [(2, 60, 0.8961), (8, 12, 0.9040)])
 def test_the_best_of_many_unrelated_layers_climbs(n_layers: int, repeats: int, measured: float) -> None:
     """Mean raw maximum over L x L independent layers, n = 32, d = 256."""
     rng = np.random.default_rng(n_layers)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -47,6 +46,10 @@ class MissingDependencyError(CalibtestError, ImportError):
 
 class CalibtestWarning(UserWarning):
     """A result is valid, but something about it deserves to be read."""
+
+
+# how the note begins that an error of the caller's own function bears
+RAISED_BY = "raised by metric"
 
 
 def listing(names: Sequence[str], most: int = _LISTED) -> str:
@@ -87,14 +90,14 @@ def import_extra(module: str, *, extra: str, purpose: str, least: tuple[int, ...
     """
     package = module.partition(".")[0]
     try:
-        imported = importlib.import_module(module)
+        whole, imported = importlib.import_module(package), importlib.import_module(module)
     except ImportError as error:
         absent = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == package
         trouble = f"needs {package}" if absent else f"needs {package}, which is installed but does not import ({error})"
         raise MissingDependencyError(
             f"{purpose} {trouble}; install it (pip install {package}), or calibtest with its extra {extra!r}"
         ) from error
-    version = str(getattr(sys.modules[package], "__version__", "a version that it does not tell"))
+    version = str(getattr(whole, "__version__", "a version that it does not tell"))
     if tuple(int(number) for number in re.findall(r"\d+", version)[: len(least)]) < least:
         wanted = ".".join(map(str, least))
         raise MissingDependencyError(

@@ -13,14 +13,16 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["default_threads", "map_threads", "one_blas_thread"]
+__all__ = ["default_threads", "map_threads", "one_blas_thread", "use_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_chosen: ContextVar[int | None] = ContextVar("threads", default=None)
 _here = threading.local()
 _limit_lock = threading.Lock()
 _limited_by = 0
@@ -28,7 +30,10 @@ _limit: Any = None
 
 
 def default_threads() -> int:
-    """Number of processors this process may use; ``CALIBTEST_NUM_THREADS`` sets a smaller or larger number."""
+    """Number of threads for a call: that of `use_threads`, else ``CALIBTEST_NUM_THREADS``, else all processors."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
     asked = os.environ.get("CALIBTEST_NUM_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
@@ -36,6 +41,16 @@ def default_threads() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
         return os.cpu_count() or 1
+
+
+@contextmanager
+def use_threads(number: int | None) -> Iterator[None]:
+    """Work with so many threads inside the block; None leaves the choice as it is."""
+    token = _chosen.set(_chosen.get() if number is None else int(number))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
 
 
 def map_threads(

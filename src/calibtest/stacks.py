@@ -214,8 +214,6 @@ class LayerStack:
         """
         _check_kind(kind)
         if isinstance(obj, LayerStack):
-            if ids is None and kind in ("activations", obj.kind) and pool is None and mask is None and not layers_axis:
-                return obj
             raise InputError(
                 f"{name} is a LayerStack already, whose layers are checked matrices; use it as it is, or under another "
                 "name with .renamed(name), and give ids, kind, pool and mask when making it from arrays"

@@ -28,7 +28,7 @@ from calibtest.stacks import LayerStack
 
 __all__ = [
     "DEGENERATE",
-    "Kind",
+    "DataKind",
     "Recipe",
     "cosets",
     "layer_stacks",
@@ -39,12 +39,13 @@ __all__ = [
 ]
 
 Matrix = NDArray[np.floating[Any]]
-Kind = Literal[
-    "generic", "copies", "low_rank", "constant_units", "lattice", "huge_offset", "tiny_scale", "huge_scale", "outliers", "clusters"
+DataKind = Literal[
+    "generic", "copies", "low_rank", "constant_units", "lattice", "huge_offset", "tiny_scale", "huge_scale", "outliers",
+    "clusters", "whitened",
 ]  # fmt: skip
 """Kinds of data; all but the first are degenerate in one way."""
 
-DEGENERATE: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "generic")
+DEGENERATE: tuple[DataKind, ...] = tuple(kind for kind in get_args(DataKind) if kind != "generic")
 
 Size = int | st.SearchStrategy[int]
 
@@ -62,7 +63,7 @@ class Recipe:
     n, d : int
         Items and units.
     kind : str
-        One of `Kind`.
+        One of `DataKind`.
     amount : int
         How much of it: copies an item, rank, levels of a lattice, powers of ten of an offset, and so on.
     seed : int
@@ -73,7 +74,7 @@ class Recipe:
 
     n: int
     d: int
-    kind: Kind
+    kind: DataKind
     amount: int
     seed: int
     scale: float = 1.0
@@ -114,6 +115,12 @@ class Recipe:
         if self.kind == "outliers":
             x[rng.integers(0, n, size=1 + amount // 3)] *= 10.0 ** (1 + amount)
             return x
+        if (
+            self.kind == "whitened"
+        ):  # all directions equally strong; with n - 1 units or more, all items equally far apart
+            directions, strengths, units = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+            kept = strengths > 1e-6 * strengths[0]
+            return np.asarray(directions[:, kept] @ units[kept] * np.sqrt(n))
         if self.kind == "clusters":  # far apart, tight inside
             centres = 100.0 * rng.standard_normal((1 + amount, d))
             return np.asarray(centres[rng.integers(0, 1 + amount, size=n)] + 10.0**-amount * x)
@@ -130,7 +137,7 @@ def recipes(  # noqa: D417 - callers do not pass `draw`
     *,
     n: Size = _ITEMS,
     d: Size = _UNITS,
-    kind: Kind | Literal["degenerate", "any"] = "generic",
+    kind: DataKind | Literal["degenerate", "any"] = "generic",
     rank: int | None = None,
     copies: int | None = None,
     outliers: int | None = None,
@@ -144,22 +151,22 @@ def recipes(  # noqa: D417 - callers do not pass `draw`
     n, d : int or strategy of int
         Items and units.
     kind : str
-        One of `Kind`, ``"degenerate"`` for any but the generic one, or ``"any"``.
+        One of `DataKind`, ``"degenerate"`` for any but the generic one, or ``"any"``.
     rank, copies, outliers : int, optional
         Fix the kind, and how much of it: the rank, the number of copies an item, the power of ten of outlying rows.
     scale, offset : float
         Factor on all entries and constant added to them.
     """
-    asked: tuple[tuple[Kind, int | None], ...] = (("low_rank", rank), ("copies", copies), ("outliers", outliers))
+    asked: tuple[tuple[DataKind, int | None], ...] = (("low_rank", rank), ("copies", copies), ("outliers", outliers))
     fixed = [(name, amount) for name, amount in asked if amount is not None]
     if len(fixed) > 1:
         raise InputError("at most one of rank, copies and outliers may be given; a recipe is degenerate in one way")
-    chosen: Kind
+    chosen: DataKind
     if fixed:
         chosen, amount = fixed[0]
     else:
-        among = {"degenerate": DEGENERATE, "any": get_args(Kind)}
-        chosen = draw(st.sampled_from(among[kind])) if kind in among else cast(Kind, kind)
+        among = {"degenerate": DEGENERATE, "any": get_args(DataKind)}
+        chosen = draw(st.sampled_from(among[kind])) if kind in among else cast(DataKind, kind)
         amount = draw(st.integers(1, 4))
     return Recipe(draw(_size(n)), draw(_size(d)), chosen, amount, draw(st.integers(0, 2**16)), scale, offset)
 
@@ -170,7 +177,7 @@ def representations(
     *,
     n: Size = _ITEMS,
     d: Size = _UNITS,
-    kind: Kind | Literal["degenerate", "any"] = "generic",
+    kind: DataKind | Literal["degenerate", "any"] = "generic",
     rank: int | None = None,
     copies: int | None = None,
     outliers: int | None = None,
@@ -189,7 +196,7 @@ def paired_representations(  # noqa: D417
     *,
     n: Size = _ITEMS,
     d: Size = _UNITS,
-    kind: Kind | Literal["degenerate", "any"] = "generic",
+    kind: DataKind | Literal["degenerate", "any"] = "generic",
     signal: float | None = None,
     scale: float = 1.0,
     offset: float = 0.0,
@@ -218,7 +225,7 @@ def layer_stacks(
     n: Size = _ITEMS,
     d: Size = _UNITS,
     layers: Size = _LAYERS,
-    kind: Kind | Literal["degenerate", "any"] = "generic",
+    kind: DataKind | Literal["degenerate", "any"] = "generic",
     name: str = "A",
     dtype: DTypeLike = np.float64,
 ) -> LayerStack:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -224,3 +226,55 @@ def test_top_limits_the_table(run) -> None:
     lines = run("compare", "a.npz", "b.npz", *FEW, "--top", "1").stdout.splitlines()
     assert "  the 1 strongest of 4 pairs, by z:" in lines
     assert len(lines) == 2 + next(at for at, line in enumerate(lines) if line.startswith("  layer of A"))
+
+
+def test_notes_of_a_file_are_told_once(run, files: Path, tmp_path: Path) -> None:
+    with np.load(files / "a.npz") as held:
+        np.savez(tmp_path / "labelled.npz", labels=np.arange(40), **held)
+    for resamples in ("39", "0"):
+        arguments = ("compare", str(tmp_path / "labelled.npz"), "b.npz", "--n-resamples", resamples)
+        told = run(*arguments)
+        assert " ".join(told.output.split()).count("'labels' set aside") == 1
+        assert told.stderr == ""
+        quiet = run(*arguments, "--json")
+        assert quiet.stdout.count("'labels' set aside") == 1
+        assert quiet.stderr == ""
+
+
+def test_report_off_a_terminal_is_that_of_the_library(run, files: Path) -> None:
+    from calibtest.report.text import layers_text, scores_text
+
+    sides = [calibtest.load(files / name) for name in ("a.npz", "b.npz")]
+    tested = calibtest.layers_test(*sides, n_resamples=39, rng=0)
+    assert run("compare", "a.npz", "b.npz", *FEW, "--top", "2").stdout == layers_text(tested, top=2) + "\n"
+    scores = calibtest.alignment_scores(*sides)
+    assert run("compare", "a.npz", "b.npz", "--n-resamples", "0").stdout == scores_text(scores) + "\n"
+
+
+@pytest.mark.parametrize("reference", ["mine.py:agreement", "mine:agreement"])
+def test_users_folder_is_searched_last_once_the_function_is_loaded(
+    reference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from calibtest.cli.callables import load_object
+
+    (tmp_path / "mine.py").write_text("from beside import agreement\n")
+    (tmp_path / "beside.py").write_text("def agreement(x, y):\n    return 1.0\n")
+    (tmp_path / "colorsys.py").write_text("raise RuntimeError('a file of the user that is called like a package')\n")
+    monkeypatch.chdir(tmp_path)
+    path = [folder for folder in sys.path if folder not in ("", ".")]
+    monkeypatch.setattr(sys, "path", path.copy())
+    for name in ("mine", "beside", "colorsys"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert load_object(reference, "--metric")(None, None) == 1.0
+    assert sys.path == [*path, str(tmp_path)]
+    assert importlib.import_module("colorsys").rgb_to_hsv
+
+
+def test_failed_load_leaves_no_folder_in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from calibtest.cli.callables import load_object
+
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    with pytest.raises(calibtest.InputError, match="ZeroDivisionError"):
+        load_object(f"{tmp_path / 'broken.py'}:f", "--metric")
+    assert sys.path[0] != str(tmp_path)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
 
 import calibtest
 
@@ -26,3 +30,23 @@ def test_json_holds_claims_form_and_cost(run) -> None:
         assert entry["form"]
     assert entries["mutual_knn"]["options"][0] == {"name": "k", "default": 10, "choices": []}
     assert entries["mutual_knn"]["form"] == "Overlap"
+
+
+def test_metric_with_a_required_option_is_listed_too(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from calibtest.metrics import registry
+    from calibtest.metrics.linear_cka import LinearCKA
+
+    @dataclass(frozen=True)
+    class Shifted(LinearCKA):
+        name: ClassVar[str] = "shifted"
+        offset: float
+        limit: float = float("inf")
+
+    monkeypatch.setitem(registry._registered, "shifted", Shifted)
+    entries = {entry["name"]: entry for entry in json.loads(run("metrics", "--json").stdout)}
+    assert entries["shifted"]["options"] == [
+        {"name": "offset", "default": None, "choices": [], "required": True},
+        {"name": "limit", "default": None, "choices": []},
+    ]
+    assert "range" not in entries["shifted"]
+    assert "--offset VALUE, required" in run("metrics").stdout

@@ -149,8 +149,7 @@ def test_cold_kernels_are_announced_once(files: Path, tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     arguments = ("-m", "calibtest", "compare", "a.npz", "b.npz", "--n-resamples", "39", "--json")
     first, second = (python(*arguments, cwd=files, env=environment) for _ in range(2))
-    assert first.stderr.startswith("compiling kernels for this machine (once, about ")
-    assert first.stderr.count("\n") == 1
+    assert first.stderr == "compiling kernels for this machine (once)\n"
     assert second.stderr == ""
     assert first.stdout == second.stdout
 

@@ -37,7 +37,7 @@ def test_grid(run, files: Path) -> None:
     assert "omnibus" not in alone
     assert alone["pvalue"] == together["pvalue"] == same.pvalue.tolist()
     assert together["omnibus"]["pvalue"] == same.omnibus.pvalue
-    assert together["adjusted"] == same.adjusted.tolist()
+    assert together["pvalue_adjusted"] == same.adjusted_pvalue.tolist()
 
 
 def test_cells_are_matched_by_name(run) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from calibtest.errors import InputError
 from calibtest.inference.aggregates import (
     Aggregate,
+    Aggregated,
     ColumnMaxMean,
     FunctionAggregate,
     Max,
@@ -18,7 +22,7 @@ from calibtest.inference.aggregates import (
     resolve_aggregate,
 )
 from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import single_step
+from calibtest.inference.pvalues import Alternative, flipped, single_step
 from calibtest.inference.standardise import standardise
 
 NAMES = ["studentized_max", "max", "mean", "row_max_mean", "column_max_mean", "top_5"]
@@ -28,6 +32,11 @@ def random_orbit(n_rows: int = 40, seed: int = 0, **options: object) -> Orbit:
     rng = np.random.default_rng(seed)
     scale, level = rng.exponential(size=(3, 4)) + 0.1, rng.normal(size=(3, 4))
     return Orbit(rng.normal(size=(n_rows, 3, 4)) * scale + level, np.full((3, 4), 1e-12), **options)  # type: ignore[arg-type]
+
+
+def taken(aggregate: Aggregate, orbit: Orbit, alternative: Alternative = "greater", sign: int = 1) -> Aggregated:
+    """The aggregate of an orbit, `alternative` said of similarity."""
+    return aggregate(orbit, standardise(orbit), flipped(alternative, sign), sign)
 
 
 def naive(name: str, rows: np.ndarray, alternative: str, sign: int) -> list[float]:
@@ -56,9 +65,9 @@ def naive(name: str, rows: np.ndarray, alternative: str, sign: int) -> list[floa
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_equals_the_slow_twin(name: str, alternative: str, sign: int) -> None:
+def test_equals_the_slow_twin(name: str, alternative: Alternative, sign: int) -> None:
     orbit = random_orbit()
-    found = resolve_aggregate(name)(orbit, alternative=alternative, sign=sign)
+    found = taken(resolve_aggregate(name), orbit, alternative, sign)
     expected = np.array(naive(name, orbit.values, alternative, sign))
     assert np.allclose(found.values, expected, rtol=1e-12, atol=1e-12)
     assert found.name == name
@@ -78,14 +87,14 @@ def test_equals_the_slow_twin(name: str, alternative: str, sign: int) -> None:
 @pytest.mark.parametrize("name", [*NAMES, "function"])
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
 @pytest.mark.parametrize("n_rows", [2, 3, 20])
-def test_super_uniform_whichever_row_is_the_observed_one(name: str, alternative: str, n_rows: int) -> None:
+def test_super_uniform_whichever_row_is_the_observed_one(name: str, alternative: Alternative, n_rows: int) -> None:
     aggregate = resolve_aggregate((lambda v: v.max(axis=2).min(axis=1)) if name == "function" else name)
     for seed in range(5):
         values = random_orbit(n_rows, seed).values
         p = []
         for i in range(n_rows):
             rows = np.concatenate([values[i : i + 1], np.delete(values, i, axis=0)])
-            p.append(aggregate(Orbit(rows, np.full((3, 4), 1e-12)), alternative=alternative).pvalue())
+            p.append(taken(aggregate, Orbit(rows, np.full((3, 4), 1e-12)), alternative).pvalue())
         ranks = np.sort(np.array(p)) * n_rows
         assert (ranks >= np.arange(1, n_rows + 1) - 1e-9).all()
 
@@ -100,7 +109,9 @@ def test_standardising_by_the_null_rows_alone_would_reject_too_often() -> None:
         rejected.append((z >= z[0]).mean() <= 1 / n_rows)
     assert np.mean(rejected) > 0.9  # a third would be right
     proper = [
-        StudentizedMax()(Orbit(np.random.default_rng(seed).normal(size=(n_rows, 4, 5)), np.zeros((4, 5)))).pvalue()
+        taken(
+            StudentizedMax(), Orbit(np.random.default_rng(seed).normal(size=(n_rows, 4, 5)), np.zeros((4, 5)))
+        ).pvalue()
         <= 1 / n_rows + 1e-12
         for seed in range(200)
     ]
@@ -112,40 +123,54 @@ def test_studentized_max_finds_the_narrow_layer_that_the_raw_max_misses() -> Non
     values = rng.normal(size=(200, 1, 2)) * [0.003, 0.05] + [0.97, 0.1]
     values[0] = [[0.968, 0.76]]
     orbit = Orbit(values, np.zeros((1, 2)))
-    assert Max()(orbit).pvalue() > 0.05
-    assert StudentizedMax()(orbit).pvalue() == 1 / 200
+    assert taken(Max(), orbit).pvalue() > 0.05
+    assert taken(StudentizedMax(), orbit).pvalue() == 1 / 200
 
 
 def test_closed_form_moments_reach_the_studentized_max() -> None:
     orbit = random_orbit()
     mean, sd = np.ones((3, 4)), np.full((3, 4), 2.0)
-    found = StudentizedMax()(orbit, mean=mean, sd=sd)
+    found = StudentizedMax()(orbit, standardise(orbit, mean=mean, sd=sd), "greater")
     assert np.allclose(found.values, ((orbit.values - 1) / 2).max(axis=(1, 2)))
-    assert np.array_equal(
-        found.values, StudentizedMax()(orbit, standardised=standardise(orbit, mean=mean, sd=sd)).values
-    )
 
 
-def test_an_uninformative_cell_stays_out_of_the_search_and_is_reported() -> None:
+def test_an_uninformative_cell_stays_out_of_the_search() -> None:
     values = np.array(random_orbit().values)
     values[:, 2, 3] = 5.0
     orbit = Orbit(values, np.full((3, 4), 1e-12))
-    found = StudentizedMax()(orbit)
-    assert found.uninformative[2, 3]
-    assert found.uninformative.sum() == 1
+    found = taken(StudentizedMax(), orbit)
     assert np.isfinite(found.values).all()
-    constant = StudentizedMax()(Orbit(np.ones((10, 2, 2)), np.zeros((2, 2))))
-    assert constant.pvalue() == 1.0
-    assert constant.uninformative.all()
+    assert found.best != (2, 3)
+    without = np.delete(values.reshape(40, -1), 11, axis=1)
+    z = (without - without.mean(axis=0)) / without.std(axis=0)
+    assert np.allclose(found.values, np.maximum(z.max(axis=1), 0.0))  # the cell that says nothing has z = 0
+    assert taken(StudentizedMax(), Orbit(np.ones((10, 2, 2)), np.zeros((2, 2)))).pvalue() == 1.0
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_maximum_singles_out_its_cell_and_a_mean_none(alternative: Alternative, sign: int) -> None:
+    for seed in range(10):
+        orbit = random_orbit(seed=seed)
+        raw = taken(Max(), orbit, alternative, sign)
+        assert raw.best is not None
+        assert orbit.observed[raw.best] == raw.values[0]
+        studentised = taken(StudentizedMax(), orbit, alternative, sign)
+        assert studentised.best is not None
+        evidence = standardise(orbit).evidence(flipped(alternative, sign))
+        assert evidence[0][studentised.best] == studentised.values[0] == evidence[0].max()
+    for name in ("mean", "row_max_mean", "column_max_mean", "top_5"):
+        assert taken(resolve_aggregate(name), orbit, alternative, sign).best is None
+    assert taken(FunctionAggregate(lambda v: v.max(axis=(1, 2))), orbit, alternative, sign).best is None
 
 
 def test_the_omnibus_p_is_the_least_single_step_p() -> None:
     for seed in range(20):
         orbit = random_orbit(seed=seed)
         scaled = standardise(orbit)
-        for alternative in ("greater", "less", "two-sided"):
-            omnibus = StudentizedMax()(orbit, standardised=scaled, alternative=alternative).pvalue()
-            assert omnibus == single_step(scaled.evidence(alternative=alternative), scaled.tolerance).min()
+        for tail in get_args(Alternative):
+            omnibus = StudentizedMax()(orbit, scaled, tail).pvalue()
+            assert omnibus == single_step(scaled.evidence(tail), scaled.tolerance).min()
 
 
 def test_ties_between_cells_of_counts_are_kept() -> None:
@@ -155,14 +180,14 @@ def test_ties_between_cells_of_counts_are_kept() -> None:
     values = np.stack([rng.permutation(counts.ravel()).reshape(3, 4) for _ in range(50)]) / 70.0
     orbit = Orbit(values, np.zeros((3, 4)))
     for name in ("mean", "max", "top_5"):
-        assert resolve_aggregate(name)(orbit).pvalue() == 1.0
+        assert taken(resolve_aggregate(name), orbit).pvalue() == 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_calibration_of_the_aggregate(name: str) -> None:
     for seed in range(30):
         orbit = random_orbit(60, seed, coset_size=20)
-        found = resolve_aggregate(name)(orbit)
+        found = taken(resolve_aggregate(name), orbit)
         for alpha in (0.05, 0.2, 0.5):
             omnibus = found.calibrate(orbit, alpha=alpha, s_max=100.0)
             assert (omnibus.calibrated > 0) == (omnibus.pvalue <= alpha)
@@ -178,7 +203,7 @@ def test_calibration_of_the_aggregate(name: str) -> None:
 
 def test_an_enumerated_orbit_has_no_interval() -> None:
     orbit = random_orbit(exhaustive=True)
-    assert Max()(orbit).calibrate(orbit, alpha=0.05).interval is None
+    assert taken(Max(), orbit).calibrate(orbit, alpha=0.05).interval is None
 
 
 # ------------------------------------------------------------------------------------------------------ the caller's own
@@ -192,11 +217,11 @@ def test_a_function_sees_the_values_in_their_own_units() -> None:
             values[0] = 0
         return np.asarray(np.median(values, axis=(1, 2)))
 
-    found = resolve_aggregate(median)(orbit, sign=-1)
+    found = taken(resolve_aggregate(median), orbit, sign=-1)
     assert found.name == "median"
     assert found.alternative == "less"
     assert np.array_equal(found.values, np.median(orbit.values, axis=(1, 2)))
-    assert FunctionAggregate(median, resolution=0.25)(orbit).resolution == 0.25
+    assert taken(FunctionAggregate(median, resolution=0.25), orbit).resolution == 0.25
 
 
 @pytest.mark.parametrize(
@@ -215,7 +240,7 @@ def test_a_function_sees_the_values_in_their_own_units() -> None:
 def test_bad_functions(function: object, words: str) -> None:
     values = np.random.default_rng(1).normal(size=(40, 3, 4))
     with pytest.raises(InputError) as caught:
-        resolve_aggregate(function)(Orbit(values, np.zeros((3, 4))))  # type: ignore[arg-type]
+        taken(resolve_aggregate(function), Orbit(values, np.zeros((3, 4))))  # type: ignore[arg-type]
     assert words in str(caught.value)
 
 
@@ -224,8 +249,10 @@ def test_names_and_reprs() -> None:
         assert isinstance(aggregate, Aggregate)
         assert resolve_aggregate(aggregate.name) == aggregate
         assert resolve_aggregate(aggregate) is aggregate
-    assert repr(TopMean(3)) == "TopMean(m=3)"
-    assert repr(Max()) == "Max()"
+        assert pickle.loads(pickle.dumps(aggregate)) == aggregate
+    assert TopMean(3) != TopMean(4)
+    assert repr(TopMean(3)) == "InCellUnits(name='top_3')"
+    assert repr(Max()) == "InCellUnits(name='max')"
 
 
 @pytest.mark.parametrize(
@@ -236,6 +263,7 @@ def test_names_and_reprs() -> None:
         ("top_0", "at least 1"),
         (3, "a name, a function of the values or an Aggregate, got int"),
         (Max, "write Max()"),
+        (StudentizedMax, "write StudentizedMax()"),
     ],
 )
 def test_unknown_aggregates(given: object, words: str) -> None:
@@ -252,5 +280,5 @@ def test_bad_top(m: object) -> None:
 
 def test_more_best_cells_than_cells() -> None:
     with pytest.raises(InputError, match="the grid has 12"):
-        TopMean(13)(random_orbit())
-    assert np.allclose(TopMean(12)(random_orbit()).values, Mean()(random_orbit()).values)
+        taken(TopMean(13), random_orbit())
+    assert np.allclose(taken(TopMean(12), random_orbit()).values, taken(Mean(), random_orbit()).values)

@@ -10,15 +10,13 @@ import pytest
 
 from calibtest.errors import InputError
 from calibtest.inference.calibration import (
-    calibrate_orbit,
     calibrate_values,
     chance_corrected,
     check_alpha,
     rejection_count,
     zscores,
 )
-from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import orbit_pvalues, pvalues
+from calibtest.inference.pvalues import pvalues
 
 THIRTY = np.array([i / 100 for i in range(1, 31)])
 ALPHAS = [0.001, 0.01, 1 - 0.99, 0.025, 0.05, 1 - 0.95, 0.1, 1 - 0.9, 0.3 - 0.2, 0.2, 1 / 3, 0.5, 0.7, 0.999]
@@ -110,22 +108,12 @@ def test_a_distance_is_the_negated_similarity_in_its_own_units() -> None:
     rng = np.random.default_rng(9)
     values = rng.normal(size=(60, 2, 3)) + 5.0
     values[0, 0] = 0.5
-    distance, similarity = Orbit(values, np.full((2, 3), 1e-12)), Orbit(-values, np.full((2, 3), 1e-12))
-    ours = calibrate_orbit(distance, alpha=0.05, s_max=0.0, sign=-1)
-    twin = calibrate_orbit(similarity, alpha=0.05, s_max=0.0)
+    ours = calibrate_values(values, 1e-12, alpha=0.05, s_max=0.0, alternative="less")
+    twin = calibrate_values(-values, 1e-12, alpha=0.05, s_max=0.0)
     assert np.array_equal(ours.threshold, -twin.threshold)
     assert np.array_equal(ours.calibrated, twin.calibrated)
-    assert np.array_equal(ours.calibrated > 0, orbit_pvalues(distance, sign=-1) <= 0.05)
+    assert np.array_equal(ours.calibrated > 0, pvalues(values, 1e-12, alternative="less") <= 0.05)
     assert ours.calibrated.max() > 0
-
-
-def test_the_value_at_perfect_agreement_plays_no_part_away_from_it() -> None:
-    orbit = Orbit(np.concatenate([[-3.0], np.arange(39.0)])[:, None, None] / 50, np.zeros((1, 1)))
-    for alternative in ("less", "two-sided"):
-        with_top = calibrate_orbit(orbit, alpha=0.05, s_max=1.0, alternative=alternative)
-        without = calibrate_orbit(orbit, alpha=0.05, alternative=alternative)
-        assert np.array_equal(with_top.calibrated, without.calibrated)
-        assert with_top.significant.all()
 
 
 def test_perfect_agreement_scores_one_even_without_room() -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from calibtest.errors import InputError
-from calibtest.inference.orbit import Orbit
 from calibtest.inference.pvalues import (
+    Alternative,
+    adjusted,
     exceedances,
     flipped,
     min_pvalue,
     monte_carlo_interval,
-    orbit_interval,
-    orbit_pvalues,
     pvalues,
     single_step,
     step_down,
@@ -88,10 +88,11 @@ def test_orientation_of_a_distance() -> None:
     assert flipped("greater", -1) == "less"
     assert flipped("less", -1) == "greater"
     assert flipped("two-sided", -1) == "two-sided"
-    values = np.array([1.0, 5.0, 6.0, 0.5])[:, None, None]
-    orbit, negated = Orbit(values, np.zeros((1, 1))), Orbit(-values, np.zeros((1, 1)))
-    for alternative in ("greater", "less", "two-sided"):
-        assert orbit_pvalues(orbit, alternative=alternative, sign=-1) == orbit_pvalues(negated, alternative=alternative)
+    values = np.array([1.0, 5.0, 6.0, 0.5])
+    for alternative in get_args(Alternative):
+        assert pvalues(values, 0.0, alternative=flipped(alternative, -1)) == pvalues(
+            -values, 0.0, alternative=alternative
+        )
 
 
 def test_least_p() -> None:
@@ -171,18 +172,16 @@ def test_dependence_within_cosets_widens_the_interval() -> None:
 
 def test_intervals_of_a_grid_are_those_of_its_cells() -> None:
     rng = np.random.default_rng(2)
-    orbit = Orbit(rng.normal(size=(60, 2, 3)), np.zeros((2, 3)), coset_size=20)
-    for alternative in ("greater", "less", "two-sided"):
-        grid = orbit_interval(orbit, alternative=alternative, sign=-1)
+    values = rng.normal(size=(60, 2, 3))
+    for alternative in get_args(Alternative):
+        grid = monte_carlo_interval(values, np.zeros((2, 3)), alternative=alternative, coset_size=20)
         assert grid is not None
-        p = orbit_pvalues(orbit, alternative=alternative, sign=-1)
+        p = pvalues(values, 0.0, alternative=alternative)
         assert (grid.low <= p).all()
         assert (p <= np.asarray(grid.high) + 1e-12).all()
         for i in range(2):
             for j in range(3):
-                one = monte_carlo_interval(
-                    orbit.values[:, i, j], 0.0, alternative=flipped(alternative, -1), coset_size=20
-                )
+                one = monte_carlo_interval(values[:, i, j], 0.0, alternative=alternative, coset_size=20)
                 assert one is not None
                 assert one.low == np.asarray(grid.low)[i, j]
                 assert one.high == np.asarray(grid.high)[i, j]
@@ -240,6 +239,26 @@ def test_step_down_lies_between_the_cells_own_p_and_the_single_step() -> None:
     assert (down < single).any()
     strongest = np.unravel_index(evidence[0].argmax(), (4, 5))
     assert down[strongest] == single[strongest] == single.min()
+
+
+@pytest.mark.parametrize("procedure", [step_down, single_step])
+@pytest.mark.parametrize("tail", get_args(Alternative))
+def test_adjusted_p_are_never_below_the_cells_own_and_rise_towards_weak_cells(procedure, tail) -> None:
+    raised = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        values = rng.standard_normal((30, 3, 4)) ** 3 * 0.3 + rng.standard_normal((30, 3, 4))
+        evidence = {"greater": values, "less": -values, "two-sided": np.abs(values)}[tail]
+        own, plain = pvalues(values, 0.0, alternative=tail), procedure(evidence, 0.0)
+        found = adjusted(evidence, 0.0, own, procedure=procedure)
+        assert (found >= own).all()
+        assert (found >= plain).all()
+        strongest_first = np.argsort(-evidence[0], axis=None)
+        assert (np.diff(found.ravel()[strongest_first]) >= 0).all()
+        if tail != "two-sided":
+            assert np.array_equal(found, plain)
+        raised += int((found > plain).any())
+    assert (raised > 0) == (tail == "two-sided")
 
 
 def test_blocks_do_not_change_the_step_down(monkeypatch: pytest.MonkeyPatch) -> None:

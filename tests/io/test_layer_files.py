@@ -585,7 +585,7 @@ def test_declared_sizes_are_looked_at_before_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     path = write_layers(tmp_path, suffix)
-    monkeypatch.setattr("os.sysconf", lambda name: 10)
+    monkeypatch.setattr("calibtest.io.contents.available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"declares [0-9]+ bytes, but this machine has 100 bytes of memory"):
         load(path)
 
@@ -622,6 +622,19 @@ def test_missing_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix:
     path.write_bytes(b"x")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
-        MissingDependencyError, match=rf"reading \{suffix} needs {module}: pip install 'calibtest\[{extra}\]"
+        MissingDependencyError,
+        match=rf"reading \{suffix} needs {module}; install it \(pip install {module}\), .* its extra '{extra}'",
     ):
         load(path)
+
+
+@pytest.mark.parametrize("version", ["9.0.0", "14.0.0", "of their own"])
+def test_parquet_reader_that_could_run_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    path = write_layers(tmp_path, ".parquet")
+    monkeypatch.setattr("pyarrow.__version__", version)
+    with pytest.raises(MissingDependencyError, match=rf"pyarrow 14\.0\.1 or later, got {version}"):
+        load(path)
+    monkeypatch.setattr("pyarrow.__version__", "14.0.1")
+    assert load(path).n_items

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import calibtest
-from calibtest import CalibtestWarning, ExplicitRelabellings, FunctionMetric, LayerStack, alignment_test, get_metric
+from calibtest import (
+    CalibtestWarning,
+    ExplicitRelabellings,
+    FunctionMetric,
+    LayerStack,
+    UndefinedScoreError,
+    alignment_test,
+    get_metric,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 6))
@@ -83,8 +91,14 @@ def test_tails() -> None:
     assert p["greater"] == 1 / 200
     assert p["less"] == 1.0
     assert p["two-sided"] == 2 / 200
-    smallest = alignment_test(X, Y, alternative="two-sided", n_resamples=199, rng=0).min_pvalue
-    assert smallest == 2 / 200
+    both = alignment_test(X, Y, alternative="two-sided", n_resamples=199, rng=0)
+    assert both.min_pvalue == 2 / 200
+    assert both.lower_threshold is not None
+    assert both.lower_threshold < both.threshold < both.statistic
+    assert both.calibrated == both.statistic - both.threshold
+    assert json.loads(both.to_json())["lower_threshold"] == both.lower_threshold
+    assert "thresholds" in repr(both)
+    assert alignment_test(X, Y, n_resamples=199, rng=0).lower_threshold is None
 
 
 # ----------------------------------------------------------------------------------------------------------- the draws
@@ -337,3 +351,18 @@ def test_repr_says_what_was_found_and_under_which_null() -> None:
     assert "p = 0.005" in found
     assert "agree beyond chance" in found
     assert "agree beyond chance" not in missed
+
+
+@pytest.mark.parametrize("metric", ["linear_cka", "rbf_cka", "debiased_cka", "rsa"])
+def test_items_that_are_all_equally_far_apart_carry_no_evidence(metric: str) -> None:
+    # whitened or one-hot layers: the score is the same under every relabelling, up to rounding
+    rng = np.random.default_rng(0)
+    noise = [np.eye(24) + 1e-13 * rng.standard_normal((24, 24)) for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibtestWarning)
+        try:
+            result = alignment_test(*noise, metric=metric, n_resamples=99, rng=0)
+        except UndefinedScoreError:
+            return
+    assert result.pvalue > 0.01
+    assert result.calibrated == 0

@@ -41,12 +41,11 @@ def test_second_largest_of_thirty_one() -> None:
     assert result.threshold == 0.295
     assert result.min_pvalue == 1 / 31
     assert result.n_resamples == 30
-    assert result.null_mean == pytest.approx(0.155)
-    assert result.null_sd == pytest.approx(np.std(THIRTY, ddof=1))
-    assert result.zscore == pytest.approx((0.295 - 0.155) / np.std(THIRTY, ddof=1))
-    assert result.interval is result.confidence_interval()
+    assert result.chance == pytest.approx(0.155)
+    assert result.chance_sd == pytest.approx(np.std(THIRTY))
+    assert result.zscore == pytest.approx((0.295 - 0.155) / np.std(THIRTY))
     assert isinstance(result.pvalue, float)
-    assert result.adjusted is None
+    assert result.adjusted_pvalue is None
     assert result.omnibus is None
     assert result.null_distribution.shape == (30,)
 
@@ -104,8 +103,8 @@ def test_ties_and_rounding() -> None:
 def test_a_null_that_does_not_vary() -> None:
     with pytest.warns(CalibtestWarning, match="do not vary"):
         result = calibrate(0.9, [0.5] * 30)
-    assert result.zscore is None
-    assert result.null_sd == 0.0
+    assert np.isnan(result.zscore)
+    assert result.chance_sd == 0.0
     assert result.pvalue == 1 / 31
     assert "z undefined" in repr(result)
     with pytest.warns(CalibtestWarning, match="do not vary"):
@@ -115,9 +114,9 @@ def test_a_null_that_does_not_vary() -> None:
 def test_one_draw() -> None:
     with pytest.warns(CalibtestWarning, match=r"1 null draws cannot give a p-value below 0\.5"):
         result = calibrate(1.0, [0.0])
-    assert result.null_sd is None
-    assert result.zscore is None
-    json.loads(result.to_json())
+    assert result.chance_sd == 0.0
+    assert np.isnan(result.zscore)
+    assert json.loads(result.to_json())["zscore"] is None
 
 
 def test_too_few_draws_for_the_level() -> None:
@@ -137,10 +136,10 @@ def test_each_cell_alone_is_the_single_number() -> None:
     for i in range(3):
         for j in range(4):
             one = calibrate(observed[i, j], null[:, i, j], s_max=10.0)
-            for field in ("statistic", "pvalue", "threshold", "calibrated", "null_mean", "null_sd", "zscore"):
+            for field in ("statistic", "pvalue", "threshold", "calibrated", "chance", "chance_sd", "zscore"):
                 assert np.asarray(getattr(grid, field))[i, j] == pytest.approx(getattr(one, field), rel=1e-12)
             assert np.asarray(grid.interval.low)[i, j] == one.interval.low
-    assert grid.adjusted is None
+    assert grid.adjusted_pvalue is None
     assert grid.omnibus is None
     assert "not adjusted" in repr(grid)
 
@@ -150,11 +149,15 @@ def test_each_cell_alone_is_the_single_number() -> None:
 def test_synchronised_draws_give_adjusted_p_and_an_omnibus(shape: tuple[int, ...], alternative: str) -> None:
     observed, null = cells(shape=shape)
     result = calibrate(observed, null, synchronised=True, alternative=alternative)
-    assert np.shape(result.adjusted) == shape
-    assert (np.asarray(result.adjusted) >= np.asarray(result.pvalue) - (alternative == "two-sided")).all()
+    adjusted = np.asarray(result.adjusted_pvalue)
+    assert adjusted.shape == shape
+    assert (adjusted >= np.asarray(result.pvalue)).all()
     assert result.omnibus is not None
     assert result.omnibus.aggregate == "studentized_max"
-    assert result.omnibus.pvalue == np.min(np.asarray(result.adjusted))
+    if alternative == "two-sided":  # the search takes |z|, a cell twice its smaller tail
+        assert result.omnibus.pvalue <= adjusted.min()
+    else:
+        assert result.omnibus.pvalue == adjusted.min()
     assert (result.omnibus.calibrated > 0) == (result.omnibus.pvalue <= 0.05)
     if alternative != "less":
         assert result.omnibus.pvalue == 0.01
@@ -163,7 +166,7 @@ def test_synchronised_draws_give_adjusted_p_and_an_omnibus(shape: tuple[int, ...
 def test_one_number_needs_no_omnibus() -> None:
     result = calibrate(0.295, THIRTY, synchronised=True)
     assert result.omnibus is None
-    assert result.adjusted == result.pvalue
+    assert result.adjusted_pvalue == result.pvalue
 
 
 @pytest.mark.parametrize("aggregate", ["max", "mean", "row_max_mean", "column_max_mean", "top_3", "studentized_max"])
@@ -200,7 +203,7 @@ def test_the_callers_function_sees_the_callers_shape(shape: tuple[int, ...]) -> 
 def test_a_planted_cell_is_found_and_the_level_is_kept_elsewhere() -> None:
     observed, null = cells(199)
     result = calibrate(observed, null, synchronised=True)
-    adjusted = np.asarray(result.adjusted)
+    adjusted = np.asarray(result.adjusted_pvalue)
     assert adjusted.flat[0] == 1 / 200
     assert (adjusted.ravel()[1:] > 0.05).all()
 
@@ -223,7 +226,10 @@ def test_some_cells_do_not_vary() -> None:
     with pytest.warns(CalibtestWarning, match="null draws of 1 cells do not vary"):
         result = calibrate(observed, null, synchronised=True)
     assert np.isnan(np.asarray(result.zscore)).sum() == 1
-    assert np.asarray(result.adjusted)[1, 1] == 1.0
+    assert np.asarray(result.adjusted_pvalue)[1, 1] == 1.0
+    assert result.notes == (
+        "the null draws of 1 cells do not vary, so their z-score is undefined; check that each draw relabelled the items",
+    )
     assert json.loads(result.to_json())["zscore"][1][1] is None
 
 
@@ -236,7 +242,13 @@ def test_frame() -> None:
     assert list(frame["left"]) == ["a", "a", "a", "b", "b", "b"]
     assert list(frame["right"]) == ["x", "y", "z"] * 2
     assert np.array_equal(frame["statistic"], observed.ravel())
-    assert {"pvalue", "adjusted", "threshold", "calibrated", "zscore", "interval_low"} <= set(frame)
+    assert list(frame) == [
+        "left", "right", "statistic", "chance", "chance_sd", "zscore", "chance_corrected", "threshold", "calibrated",
+        "pvalue", "pvalue_low", "pvalue_high", "pvalue_adjusted",
+    ]  # fmt: skip
+    two_sided = calibrate(observed, null, alternative="two-sided").to_frame()
+    assert {"lower_threshold"} == set(two_sided) - set(frame)
+    assert {"pvalue_adjusted"} == set(frame) - set(two_sided)
     assert list(calibrate(observed[0], null[:, 0], names=["x", "y", "z"]).to_frame()["cell"]) == ["x", "y", "z"]
     assert len(calibrate(0.295, THIRTY).to_frame()) == 1
     assert "axis_2" in calibrate(*cells(shape=(2, 2, 2))).to_frame()
@@ -245,11 +257,16 @@ def test_frame() -> None:
 def test_json() -> None:
     observed, null = cells(shape=(2, 3))
     found = json.loads(calibrate(observed, null, synchronised=True).to_json())
+    assert found["schema"] == "calibtest/calibration/1"
     assert found["question"] == "Is the observed value larger than the null draws?"
+    assert "exchangeable" in found["null"]
+    assert {"notes", "versions"} <= set(found)
+    assert found["interval"]["confidence"] == 0.95
+    assert np.shape(found["pvalue_adjusted"]) == (2, 3)
     assert np.shape(found["pvalue"]) == (2, 3)
     assert found["omnibus"]["aggregate"] == "studentized_max"
     assert "null_distribution" not in found
-    with_null = json.loads(calibrate(0.295, THIRTY).to_json(null=True, indent=None))
+    with_null = json.loads(calibrate(0.295, THIRTY).to_json(null=True))
     assert with_null["null_distribution"] == THIRTY
 
 

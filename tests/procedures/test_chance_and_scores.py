@@ -85,6 +85,13 @@ def test_chance_in_closed_form() -> None:
     assert abs(rsa.mean) < 1e-14
 
 
+def test_what_dominates_or_ties_is_told_with_the_chance_level() -> None:
+    far = RNG.standard_normal((30, 5))
+    far[7] += 500
+    with pytest.warns(CalibtestWarning, match=r"X: one item \(row 7\)"):
+        chance_level("linear_cka", far, RNG.standard_normal((30, 4)))
+
+
 def test_chance_does_not_depend_on_the_pairing() -> None:
     x, y = RNG.standard_normal((30, 5)), RNG.standard_normal((30, 4))
     for metric in ("linear_cka", "rsa", "mutual_knn"):

@@ -11,8 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibtest import CalibtestWarning, FunctionMetric, LayersResult, LayerStack, get_metric, layers_test
+from calibtest import (
+    CalibtestError,
+    CalibtestWarning,
+    Exchangeable,
+    FunctionMetric,
+    LayersResult,
+    LayerStack,
+    alignment_test,
+    get_metric,
+    layers_test,
+)
 from calibtest.inference.aggregates import TopMean
+from calibtest.inference.moments import MomentGrid
+from calibtest.inference.orbit import Orbit
+from calibtest.procedures.comparison import verify_null
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -72,9 +85,40 @@ def test_numbers_of_a_result_agree_with_each_other(metric: str, alternative: str
         assert cells.single_step_pvalue[at] == cells.single_step_pvalue.min()
         if alternative != "two-sided":  # the search takes |z|, a cell twice its smaller tail
             assert found.pvalue == cells.single_step_pvalue.min() == cells.adjusted_pvalue.min()
-        assert (cells.interval_low <= cells.pvalue).all()
-        assert (cells.pvalue <= cells.interval_high).all()
+        assert (cells.pvalue_low <= cells.pvalue).all()
+        assert (cells.pvalue <= cells.pvalue_high).all()
         assert (found.omnibus.calibrated > 0) == (found.pvalue <= alpha)
+
+
+@pytest.mark.parametrize("metric", ["linear_cka", "callable"])
+def test_two_sided_score_is_the_distance_from_the_nearer_threshold(metric: str) -> None:
+    chosen: Any = FunctionMetric(distance, larger_is_more_similar=False) if metric == "callable" else metric
+    found = layers_test(A, B, metric=chosen, alternative="two-sided", alpha=0.3, n_resamples=119, rng=1)
+    assert found.lower_threshold is not None
+    beyond = np.maximum(found.scores - found.threshold, found.lower_threshold - found.scores)
+    np.testing.assert_array_equal(found.calibrated, np.where(found.cell_pvalue <= 0.3, beyond, 0.0))
+    assert found.calibrated.any()
+    np.testing.assert_array_equal(found.to_frame()["lower_threshold"].min(), found.lower_threshold.min())
+    assert json.loads(found.to_json())["cells"][0]["lower_threshold"] == found.lower_threshold[0, 0]
+    assert layers_test(A, B, n_resamples=19, rng=1).lower_threshold is None
+
+
+@pytest.mark.parametrize("metric", ["linear_cka", "callable"])
+def test_best_value_of_a_score_plays_no_part_away_from_it(metric: str) -> None:
+    chosen: Any = FunctionMetric(distance, larger_is_more_similar=False) if metric == "callable" else metric
+    found = layers_test(A, B, metric=chosen, alternative="less", alpha=0.6, n_resamples=119, rng=1)
+    beyond = found.metric.claims.sign * (found.threshold - found.scores)
+    np.testing.assert_array_equal(found.calibrated, np.where(found.cell_pvalue <= 0.6, beyond, 0.0))
+    assert found.calibrated.any()
+
+
+def test_grids_of_the_result_are_those_of_its_cells(result: LayersResult) -> None:
+    for name in ("scores", "chance", "chance_sd", "chance_corrected", "zscore", "threshold", "calibrated"):
+        assert getattr(result, name) is getattr(result.cells, name)
+    assert result.cell_pvalue is result.cells.pvalue
+    assert result.adjusted_pvalue is result.cells.adjusted_pvalue
+    z = (result.scores - result.moments.mean) / result.moments.sd
+    np.testing.assert_allclose(result.evidence, z, rtol=1e-9)
 
 
 def test_step_down_never_grows_with_strength(result: LayersResult) -> None:
@@ -123,6 +167,15 @@ def test_studentised_maximum_is_the_largest_z(result: LayersResult) -> None:
 
 def test_aggregates_may_be_objects(result: LayersResult) -> None:
     assert result.aggregate(TopMean(2)).pvalue == result.aggregate("top_2").pvalue
+
+
+def test_aggregates_of_several_pairs_single_out_none() -> None:
+    for aggregate in ("mean", "top_2", AGGREGATES["max"]):
+        found = layers_test(A, B, aggregate=aggregate, n_resamples=79, rng=0)
+        assert found.best is None
+        assert json.loads(found.to_json())["best"] is None
+        assert "best pair" not in repr(found)
+        assert len(found.plot().axes) == 5
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
@@ -267,6 +320,25 @@ def test_draws_are_checked_against_the_closed_form(metric: str, draws: str) -> N
     assert result.null_check == pytest.approx(deviation.max() * np.sqrt(result.n_resamples))
 
 
+def test_draws_that_cannot_come_from_the_null_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    moments = MomentGrid(np.zeros((1, 1)), np.ones((1, 1)))
+    for coset_size, off in ((None, 12.0), (100, 120.0)):  # only whole cosets count as independent
+        values = rng.standard_normal((10_000, 1, 1))
+        fine = Orbit(values + 0.8 * off, np.zeros((1, 1)), coset_size=coset_size)
+        assert verify_null(fine, moments) == pytest.approx(0.8 * off * np.sqrt(9999), rel=0.01)
+        with pytest.raises(CalibtestError, match="standard deviations of the score from its exact value"):
+            verify_null(Orbit(values + off, np.zeros((1, 1)), coset_size=coset_size), moments)
+
+
+def test_warnings_point_at_the_line_of_the_caller() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        layers_test(A, B, n_resamples=9, rng=0, draws="independent")
+        alignment_test(A["early"], B["in"], n_resamples=9, rng=0, draws="independent")
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
 def test_no_closed_form_no_check() -> None:
     grouped = layers_test(A, B, scheme="within_groups", groups=np.arange(N) % 4, n_resamples=99, rng=0)
     assert grouped.moments is None
@@ -303,8 +375,8 @@ COLUMNS = {
     "threshold": "threshold",
     "calibrated": "calibrated",
     "pvalue": "pvalue",
-    "pvalue_low": "interval_low",
-    "pvalue_high": "interval_high",
+    "pvalue_low": "pvalue_low",
+    "pvalue_high": "pvalue_high",
     "pvalue_adjusted": "adjusted_pvalue",
 }
 
@@ -349,6 +421,26 @@ def test_result_survives_pickling(result: LayersResult) -> None:
     np.testing.assert_array_equal(again.orbit.values, result.orbit.values)
     assert again.to_json() == result.to_json()
     assert repr(again) == repr(result)
+    assert again.aggregate("studentized_max").pvalue == result.pvalue
+
+
+def test_pickles_and_results_hold_no_second_orbit_and_no_activations() -> None:
+    a, b = np.ones((N, 20_000)) * RNG.standard_normal((N, 1)) + RNG.standard_normal((N, 20_000)), B["out"]
+    result = layers_test(a, b, n_resamples=999, rng=0)
+    assert result.orbit.values.nbytes < len(pickle.dumps(result)) < result.orbit.values.nbytes + a.nbytes // 100
+    again = pickle.loads(pickle.dumps(result)).provenance
+    assert again.digests() == result.provenance.digests()
+    assert again.digests()["a:A"] == LayerStack.build(a, name="A").digests()
+
+
+def test_relabellings_are_counted_only_when_the_level_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(Exchangeable, "order", lambda self, n: counted.append(n) or 24)
+    layers_test(A, B, n_resamples=99, rng=0)
+    assert counted == []
+    with pytest.warns(CalibtestWarning, match="24 distinct permutations"):
+        layers_test(A, B, n_resamples=9, rng=0, draws="independent")
+    assert counted == [N]
 
 
 def test_result_is_frozen_and_its_arrays_cannot_be_changed(result: LayersResult) -> None:

@@ -57,7 +57,7 @@ def test_null_distribution_is_written_when_asked_for(grid) -> None:
 
 def test_inputs_are_told_by_digest(grid) -> None:
     inputs = strictly(grid.to_json())["inputs"]
-    left = grid.provenance.stacks[0]
+    left = grid.provenance.inputs[0]
     assert inputs["a"]["name"] == "left"
     assert [layer["width"] for layer in inputs["a"]["layers"]] == [25, 6]
     assert inputs["a"]["layers"][0]["sha256"] == left.digests()["first"]

@@ -65,6 +65,20 @@ def measure(signal: float, n_sets: int, seed: int) -> dict[str, dict[str, object
     }
 
 
+def write_table(power: dict[str, dict[str, object]], size: dict[str, dict[str, object]]) -> None:
+    """Put the recorded figures into the README."""
+    page = Path(__file__).with_name("README.md")
+    text = page.read_text(encoding="utf-8")
+    rows = [
+        f"| `{name}` | {power[name]['rejected']} of {power[name]['of']} | {power[name]['singled_out_narrow_pair']:.0%} | "
+        f"{size[name]['rejected']} of {size[name]['of']} ({size[name]['rate']:.3f}) |"
+        for name in power
+    ]
+    head, rest = text.split("|---|---|---|---|\n")
+    tail = rest[rest.index("\n`recorded.json`") :]
+    page.write_text(head + "|---|---|---|---|\n" + "\n".join(rows) + "\n" + tail, encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few data sets; check, and record nothing")
@@ -85,6 +99,7 @@ def main() -> None:
         assert all(float(s["interval"][0]) <= ALPHA for s in size.values())
         return
     Path(__file__).with_name("recorded.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_table(power, size)
 
 
 if __name__ == "__main__":

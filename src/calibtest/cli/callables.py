@@ -9,6 +9,8 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,8 +56,6 @@ def load_object(text: str, flag: str) -> Any:
 def _from_file(path: Path, flag: str) -> ModuleType:
     if not path.is_file():
         raise InputError(f"{flag}: there is no file {path}; give the path of an existing .py file")
-    # Its folder is searched for modules that stand beside it, here and in worker processes.
-    _search_first(str(path.resolve().parent))
     name = f"_calibtest_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -63,7 +63,8 @@ def _from_file(path: Path, flag: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with _searched_first(str(path.resolve().parent)):
+            spec.loader.exec_module(module)
     except Exception as error:
         raise InputError(
             f"{flag}: running {path} failed with {type(error).__name__}: {error}; correct the file"
@@ -75,15 +76,28 @@ def _from_file(path: Path, flag: str) -> ModuleType:
 
 
 def _from_package(name: str, flag: str) -> ModuleType:
-    _search_first(os.getcwd())
     try:
-        return importlib.import_module(name)
+        with _searched_first(os.getcwd()):
+            return importlib.import_module(name)
     except Exception as error:
         raise InputError(
             f"{flag}: importing {name} failed with {type(error).__name__}: {error}; correct the name or install its package"
         ) from error
 
 
-def _search_first(folder: str) -> None:
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+@contextmanager
+def _searched_first(folder: str) -> Iterator[None]:
+    """Search `folder` before everything else while the user's code is loaded, and after everything else from then on.
+
+    Worker processes still find the user's modules there, but a file of the user's that happens to be called like a
+    package cannot take the package's place when this program imports it later.
+    """
+    if folder in sys.path:
+        yield
+        return
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        sys.path.append(folder)

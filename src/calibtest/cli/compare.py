@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,10 +12,14 @@ from calibtest.cli.metric_options import MetricCommand, chosen_metric
 from calibtest.errors import InputError
 
 if TYPE_CHECKING:
+    from calibtest.arrays import Kind, Pool
+    from calibtest.cli.screen import Screen
+    from calibtest.inference.pvalues import Alternative
+    from calibtest.procedures.comparison import Draws, Precision
     from calibtest.procedures.layers import LayersResult
     from calibtest.procedures.scores import ScoresResult
 
-__all__ = ["compare", "print_layers"]
+__all__ = ["compare", "print_report"]
 
 # Flags that only a test uses; with --n-resamples 0 they would be ignored, so they are refused.
 _OF_TESTS = ("scheme", "groups", "draws", "alternative", "alpha", "aggregate")
@@ -109,102 +114,142 @@ _OF_TESTS = ("scheme", "groups", "draws", "alternative", "alpha", "aggregate")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, and nothing else, on stdout.")
 @click.option("--out", metavar="DIR", help="Write result.json, layers.csv and heatmap.png into this folder.")
 @click.pass_context
-def compare(ctx: click.Context, /, **given: Any) -> None:
+def compare(
+    ctx: click.Context,
+    /,
+    a: str,
+    b: str,
+    metric: str,
+    smaller_is_more_similar: bool,
+    aggregate: str,
+    n_resamples: int,
+    scheme: str,
+    groups: str | None,
+    draws: Draws | None,
+    alternative: Alternative,
+    alpha: float,
+    precision: Precision,
+    seed: int,
+    n_jobs: int | None,
+    precomputed: Kind | None,
+    pool: Pool | None,
+    masks: tuple[str, ...],
+    top: int,
+    as_json: bool,
+    out: str | None,
+    **fields: str | None,
+) -> None:
     """Which layers of models A and B agree beyond chance, after searching all pairs?
 
     A and B are files of activations over the same items: .npy (n, d) or (n, layers, d); .npz, .safetensors, .h5 with one
     array a layer; .pt, .pth; .parquet; .csv; or a folder with one such file a layer. A::layer12 selects a layer,
     A::layer3,layer4 several. Items are paired by id where both sides have ids.
     """
-    from calibtest.cli.compiling import announce_compilation
+    from calibtest.cli.compiling import announced_compilation
     from calibtest.cli.output import layers_files, prepare_folder, scores_files, write_files
     from calibtest.cli.screen import collected_notes, progress_bar, say
-    from calibtest.cli.sources import load_groups, load_pair
+    from calibtest.cli.sources import groups_of, load_pair
 
-    _check(ctx, given)
-    with collected_notes() as notes:
-        folder = None if given["out"] is None else prepare_folder(given["out"])
-        metric = chosen_metric(given["metric"], given, smaller_is_more_similar=given["smaller_is_more_similar"])
-        left, right = load_pair(
-            given["a"], given["b"], kind=given["precomputed"] or "activations", pool=given["pool"], masks=given["masks"]
-        )
-        common = {"metric": metric, "precision": given["precision"], "n_jobs": given["n_jobs"]}
-        announce_compilation(metric)
-        if given["n_resamples"] == 0:
+    _check(ctx, n_resamples=n_resamples, seed=seed, scheme=scheme, groups=groups)
+    with collected_notes() as notes, announced_compilation():
+        folder = None if out is None else prepare_folder(out)
+        chosen = chosen_metric(metric, fields, smaller_is_more_similar=smaller_is_more_similar)
+        left, right = load_pair(a, b, kind=precomputed or "activations", pool=pool, masks=masks)
+        result: LayersResult | ScoresResult
+        if n_resamples == 0:
             from calibtest.procedures.scores import alignment_scores
 
-            scores = alignment_scores(left, right, **common)
-            if folder is not None:
-                write_files(folder, scores_files(scores, (left.name, right.name)))
-            _print_scores(scores, given)
-            told = scores.notes
+            result = alignment_scores(left, right, metric=chosen, precision=precision, n_jobs=n_jobs)
+            files = None if folder is None else scores_files(result, (left.name, right.name))
         else:
             from calibtest.procedures.layers import layers_test
 
+            judged = _aggregate(aggregate, len(left) * len(right))
             with progress_bar("relabelling") as progress:
                 result = layers_test(
                     left,
                     right,
-                    aggregate=_aggregate(given["aggregate"]),
-                    scheme=given["scheme"],
-                    groups=None if given["groups"] is None else load_groups(given["groups"], left.ids),
-                    n_resamples=given["n_resamples"],
-                    alternative=given["alternative"],
-                    alpha=given["alpha"],
-                    draws=given["draws"],
-                    rng=given["seed"],
+                    metric=chosen,
+                    aggregate=judged,
+                    scheme=scheme,
+                    groups=groups_of(groups, left),
+                    n_resamples=n_resamples,
+                    alternative=alternative,
+                    alpha=alpha,
+                    draws=draws,
+                    precision=precision,
+                    rng=seed,
+                    n_jobs=n_jobs,
                     progress=progress,
-                    **common,
                 )
+            files = None if folder is None else layers_files(result)
+        if folder is not None and files is not None:
+            write_files(folder, files)
+        if as_json:
+            click.echo(result.to_json())
+        else:
+            print_report(result, top)
             if folder is not None:
-                write_files(folder, layers_files(result))
-            if given["as_json"]:
-                click.echo(result.to_json())
-            else:
-                print_layers(result, given["top"])
-            told = result.notes
-        if folder is not None and not given["as_json"]:
-            click.echo(f"\nwritten to {folder}: result.json, layers.csv, heatmap.png")
-    for note in (*left.notes, *right.notes, *(note for note in notes if note not in told)):
-        say(f"note: {note}")
+                click.echo(f"\nwritten to {folder}: result.json, layers.csv, heatmap.png")
+    for note in dict.fromkeys((*left.notes, *right.notes, *notes)):
+        if note not in result.notes:  # which the report holds already
+            say(f"note: {note}")
 
 
-def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+def _check(ctx: click.Context, *, n_resamples: int, seed: int, scheme: str, groups: str | None) -> None:
     """Refuse flags that contradict each other, in the words of the command line."""
-    if given["n_resamples"] < 0:
+    if n_resamples < 0:
         raise InputError(
-            f"--n-resamples must be at least 0, got {given['n_resamples']}; 0 prints the observed scores without a test"
+            f"--n-resamples must be at least 0, got {n_resamples}; 0 prints the observed scores without a test"
         )
-    if given["seed"] < 0:
-        raise InputError(f"--seed must be at least 0, got {given['seed']}")
-    if given["n_resamples"] == 0:
+    if seed < 0:
+        raise InputError(f"--seed must be at least 0, got {seed}")
+    if n_resamples == 0:
         for name in _OF_TESTS:
             if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
                 raise InputError(
                     f"--{name} has no effect with --n-resamples 0, which tests nothing; drop one of the two"
                 )
-    grouped = given["scheme"] in ("within_groups", "whole_groups")
-    if grouped and given["groups"] is None:
-        raise InputError(f"--scheme {given['scheme']} needs --groups FILE with one label an item")
-    if given["groups"] is not None and not grouped:
+    grouped = scheme in ("within_groups", "whole_groups")
+    if grouped and groups is None:
+        raise InputError(f"--scheme {scheme} needs --groups FILE with one label an item")
+    if groups is not None and not grouped:
         raise InputError(
-            f"--groups has no effect with --scheme {given['scheme']}; choose --scheme within_groups or whole_groups"
+            f"--groups has no effect with --scheme {scheme}; choose --scheme within_groups or whole_groups"
         )
 
 
-def _aggregate(text: str) -> Any:
+def _aggregate(text: str, n_pairs: int) -> Any:
     from calibtest.cli.callables import is_reference, load_object
 
-    return load_object(text, "--aggregate") if is_reference(text) else text
+    if is_reference(text):
+        return load_object(text, "--aggregate")
+    # Known before the search, so it is said before the search.
+    best = re.fullmatch(r"top_(\d+)", text)
+    if best and int(best[1]) > n_pairs:
+        raise InputError(
+            f"--aggregate {text} asks for {best[1]} pairs of layers, but there are {n_pairs}; use at most top_{n_pairs}"
+        )
+    return text
 
 
-def print_layers(result: LayersResult, top: int, *, notes: bool = True) -> None:
-    """The report of a test: what was asked and found, and the strongest pairs."""
+def print_report(result: LayersResult | ScoresResult, top: int) -> None:
+    """The report of a test or of scores alone: laid out for a terminal, or as plain text elsewhere."""
     from calibtest.cli.screen import Screen
+    from calibtest.procedures.layers import LayersResult
+    from calibtest.report.text import layers_text, scores_text
+
+    screen = Screen()
+    if isinstance(result, LayersResult):
+        _draw_layers(screen, result, top) if screen.terminal else click.echo(layers_text(result, top=top))
+    else:
+        _draw_scores(screen, result, top) if screen.terminal else click.echo(scores_text(result, top=top))
+
+
+def _draw_layers(screen: Screen, result: LayersResult, top: int) -> None:
     from calibtest.report.text import LAYERS_HEADER, layers_facts, layers_rows, strongest
     from calibtest.report.words import by_strength, question
 
-    screen = Screen()
     screen.title(question(result))
     for label, text in layers_facts(result):
         screen.paragraph(text, label, label_width=12)
@@ -214,26 +259,22 @@ def print_layers(result: LayersResult, top: int, *, notes: bool = True) -> None:
         screen.paragraph(above)
     adjusted = result.cells.adjusted_pvalue.ravel()[by_strength(result)[:top]]
     screen.table(LAYERS_HEADER, layers_rows(result, top), faded=[bool(p > result.alpha) for p in adjusted])
-    if notes and result.notes:
-        screen.line()
-        for note in result.notes:
-            screen.paragraph(note, "note: ")
+    _draw_notes(screen, result.notes)
 
 
-def _print_scores(result: ScoresResult, given: dict[str, Any]) -> None:
-    if given["as_json"]:
-        click.echo(result.to_json())
-        return
-    from calibtest.cli.screen import Screen
+def _draw_scores(screen: Screen, result: ScoresResult, top: int) -> None:
     from calibtest.report.text import SCORES_HEADER, scores_heading, scores_rows
 
-    screen = Screen()
-    heading, *more = scores_heading(result, given["top"])
+    heading, *more = scores_heading(result, top)
     screen.title(heading)
     for line in more:
         screen.paragraph(line)
-    screen.table(SCORES_HEADER, scores_rows(result, given["top"]))
-    if result.notes:
+    screen.table(SCORES_HEADER, scores_rows(result, top))
+    _draw_notes(screen, result.notes)
+
+
+def _draw_notes(screen: Screen, notes: tuple[str, ...]) -> None:
+    if notes:
         screen.line()
-        for note in result.notes:
-            screen.paragraph(note, "note: ")
+    for note in notes:
+        screen.paragraph(note, "note: ")

@@ -1,38 +1,39 @@
-"""Tell the user once that the first run compiles."""
+"""Tell the user, once, when the first run compiles."""
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 from calibtest.cli.screen import say
 
-if TYPE_CHECKING:
-    from calibtest.metrics.base import Metric
-
-__all__ = ["announce_compilation", "kernels_compiled"]
-
-# Modules of compiled loops that each form needs. A metric of another form runs the user's own function.
-_NEEDED = {"Matching": ("diagonals",), "Overlap": ("neighbours", "overlap")}
-_SECONDS = {"diagonals": 2, "neighbours": 5, "overlap": 3}
+__all__ = ["announced_compilation"]
 
 
-def kernels_compiled(module: str) -> bool:
-    """Whether the machine code of any loop of a kernel module is already on disk."""
-    loaded = importlib.import_module(f"calibtest.kernels.{module}")
-    for name, loop in vars(loaded).items():
-        stats = getattr(loop, "stats", None)
-        folder = getattr(stats, "cache_path", None)
-        if folder and any(Path(folder).glob(f"{module}.{name}-*.nbi")):
-            return True
-    return False
+@contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say one line on stderr when, inside the block, a loop is really compiled and not read from disk.
 
+    The compiler itself is asked, so nothing is said before input that is refused, or when the loops are there already.
+    """
+    # Loaded inside a command only, so that --help stays quick; the kernels need it anyway.
+    events: Any = import_module("numba.core.event")
+    told = False
 
-def announce_compilation(*metrics: Metric) -> None:
-    """One line on stderr when the loops that the metrics need have not been compiled on this machine."""
-    needed = {module for metric in metrics for module in _NEEDED.get(type(metric.form).__name__, ())}
-    cold = [module for module in sorted(needed) if not kernels_compiled(module)]
-    if cold:
-        seconds = sum(_SECONDS[module] for module in cold)
-        say(f"compiling kernels for this machine (once, about {seconds} s)")
+    def begin(listener: object, found: object) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            say("compiling kernels for this machine (once)")
+
+    def end(listener: object, found: object) -> None:
+        """Nothing is said when it is done."""
+
+    announcement = type("Announcement", (events.Listener,), {"on_start": begin, "on_end": end})()
+    events.register("numba:compile", announcement)
+    try:
+        yield
+    finally:
+        events.unregister("numba:compile", announcement)

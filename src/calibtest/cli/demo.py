@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +21,6 @@ __all__ = ["demo"]
 METRICS = ("linear_cka", "mutual_knn")
 # Groups of unequal size leave short rings only, so relabellings within them are slower to come by.
 MOST_WITHIN = 999
-_TESTS = 7
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,16 @@ def demo(out: str, seed: int, n_resamples: int, as_json: bool) -> None:
 
     500 emoji: EfficientNet-Lite0 saw the drawings, MiniLM read the names. Writes result.json, layers.csv and heatmap.png.
     """
-    from calibtest.cli.compiling import announce_compilation
+    from calibtest.cli.compiling import announced_compilation
     from calibtest.cli.output import layers_files, prepare_folder, write_files
     from calibtest.cli.screen import Screen, collected_notes, progress_bar, say
-    from calibtest.metrics.registry import get_metric
 
     if n_resamples < 1:
         raise InputError(f"--n-resamples must be at least 1 for the demo, which is about tests, got {n_resamples}")
     if seed < 0:
         raise InputError(f"--seed must be at least 0, got {seed}")
     folder = prepare_folder(out)
-    announce_compilation(*(get_metric(name) for name in METRICS))
-    with collected_notes() as notes:
+    with collected_notes() as notes, announced_compilation():
         with progress_bar("relabelling") as progress:
             findings = _findings(seed, n_resamples, progress)
         write_files(folder, layers_files(findings.main))
@@ -95,7 +94,7 @@ def demo(out: str, seed: int, n_resamples: int, as_json: bool) -> None:
             say(f"note: {note}")
 
 
-def _findings(seed: int, n_resamples: int, progress: Any) -> Findings:
+def _findings(seed: int, n_resamples: int, progress: Callable[[float], None] | None) -> Findings:
     import numpy as np
 
     from calibtest.data import demo_stacks
@@ -113,38 +112,41 @@ def _findings(seed: int, n_resamples: int, progress: Any) -> Findings:
         name="noise of the same widths",
         ids=images.ids,
     )
-    done = 0
-
-    def test(a: LayerStack, b: LayerStack, metric: str, n_resamples: int = n_resamples, **more: Any) -> LayersResult:
-        nonlocal done
-        inner = None if progress is None else lambda share: progress((done + share) / _TESTS)
-        result = layers_test(a, b, metric=metric, rng=seed, n_resamples=n_resamples, progress=inner, **more)
-        done += 1
-        return result
-
+    within = {"scheme": "within_groups", "groups": groups, "n_resamples": min(n_resamples, MOST_WITHIN)}
+    plan: dict[str, tuple[LayerStack, LayerStack, dict[str, Any]]] = {"main": (images, texts, {})}
+    for metric in METRICS:
+        plan[f"last {metric}"] = (images, last, {"metric": metric})
+        plan[f"within {metric}"] = (images, last, {"metric": metric, **within})
+    plan |= {"noise": (noise, texts, {}), "control": (images, control, {})}
+    found: dict[str, LayersResult] = {}
+    for name, (a, b, how) in plan.items():
+        share = None if progress is None else partial(_share, progress, len(found), len(plan))
+        found[name] = layers_test(a, b, rng=seed, progress=share, **{"n_resamples": n_resamples, **how})
     return Findings(
-        main=test(images, texts, "linear_cka"),
-        last={metric: test(images, last, metric) for metric in METRICS},
-        within={
-            metric: test(images, last, metric, min(n_resamples, MOST_WITHIN), scheme="within_groups", groups=groups)
-            for metric in METRICS
-        },
-        noise=test(noise, texts, "linear_cka"),
-        control=test(images, control, "linear_cka"),
+        main=found["main"],
+        last={metric: found[f"last {metric}"] for metric in METRICS},
+        within={metric: found[f"within {metric}"] for metric in METRICS},
+        noise=found["noise"],
+        control=found["control"],
         widths=images.widths,
         n_groups=len(np.unique(groups)),
     )
 
 
+def _share(progress: Callable[[float], None], done: int, planned: int, share: float) -> None:
+    """Tell the share of the whole plan from that of the test that is running."""
+    progress((done + share) / planned)
+
+
 # ------------------------------------------------------------------------------------------------------- the report
 def _tell(screen: Screen, found: Findings) -> None:
-    from calibtest.cli.compare import print_layers
+    from calibtest.cli.compare import print_report
 
     screen.title(
         "500 emoji: EfficientNet-Lite0 saw the drawings, MiniLM read the names. Do they agree about the same things?"
     )
     screen.line()
-    print_layers(found.main, 5)
+    print_report(found.main, 5)
     _tell_width(screen, found)
     _tell_groups(screen, found)
     _tell_noise(screen, found)
@@ -211,7 +213,7 @@ def _tell_noise(screen: Screen, found: Findings) -> None:
 
 
 def _tell_control(screen: Screen, found: Findings) -> None:
-    from calibtest.report.words import best_cell, probability
+    from calibtest.report.words import probability
 
     control, main = found.control, found.main
     screen.line()
@@ -219,6 +221,14 @@ def _tell_control(screen: Screen, found: Findings) -> None:
     screen.paragraph(
         f"MiniLM with re-drawn weights still reads the same names: raw CKA up to {control.scores.max():.3f}, p = "
         f"{probability(control.pvalue)}. Beyond chance does not mean learned; the size tells them apart: the best pair has "
-        f"calibrated {control.calibrated[best_cell(control)]:.3f} here and {main.calibrated[best_cell(main)]:.3f} with "
+        f"calibrated {_calibrated_best(control):.3f} here and {_calibrated_best(main):.3f} with "
         "trained MiniLM."
     )
+
+
+def _calibrated_best(result: LayersResult) -> float:
+    from calibtest.report.words import best_cell
+
+    at = best_cell(result)
+    assert at is not None  # the largest studentised pair is one pair
+    return float(result.calibrated[at])

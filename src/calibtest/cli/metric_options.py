@@ -15,7 +15,7 @@ from calibtest.errors import InputError
 if TYPE_CHECKING:
     from calibtest.metrics.base import Metric
 
-__all__ = ["MetricCommand", "chosen_metric", "described_fields"]
+__all__ = ["MetricCommand", "chosen_metric", "described_fields", "is_required"]
 
 _PREFIX = "metric_field_"
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
@@ -64,6 +64,11 @@ def described_fields(metric: type[Metric]) -> list[tuple[Field[Any], tuple[str, 
         choices = tuple(str(value) for value in get_args(hints[field.name])) if _is_literal(hints[field.name]) else ()
         described.append((field, choices, None if field.default is MISSING else field.default))
     return described
+
+
+def is_required(field: Field[Any]) -> bool:
+    """Whether a hyper-parameter has no default."""
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def chosen_metric(name: str, given: Mapping[str, Any], *, smaller_is_more_similar: bool = False) -> Metric:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -89,5 +90,7 @@ def _umask() -> int:
 
 def _png(figure: Figure) -> bytes:
     held = BytesIO()
-    figure.savefig(held, format="png", dpi=_DPI)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)  # drawn as boxes, named in the table
+        figure.savefig(held, format="png", dpi=_DPI)
     return held.getvalue()

@@ -24,7 +24,7 @@ from calibtest.cli.compare import compare
 from calibtest.cli.demo import demo
 from calibtest.cli.metrics import metrics
 from calibtest.cli.wrap import wrap
-from calibtest.errors import CalibtestError, InputError, MissingDependencyError
+from calibtest.errors import RAISED_BY, CalibtestError, InputError, MissingDependencyError, first_line
 
 __all__ = ["main"]
 
@@ -64,7 +64,10 @@ class Program(click.Group):
         except CalibtestError as error:
             click.echo(f"calibtest: {error}", err=True)
             sys.exit(1)
-        except Exception:
+        except Exception as error:
+            for note in getattr(error, "__notes__", ()):
+                if note.startswith(RAISED_BY):
+                    _refuse(f"{type(error).__name__} {note}: {first_line(error)}")
             traceback.print_exc()
             click.echo("calibtest: internal failure; please report it with the lines above", err=True)
             sys.exit(1)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from calibtest.cli.sources import flagged
 from calibtest.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["wrap"]
+    from calibtest.inference.pvalues import Alternative
 
-_OBSERVED = ("observed", "score", "statistic")
-_DRAW = re.compile(r"(null|draw|perm|permutation|resample)[ _.-]?\d+", re.IGNORECASE)
-_UNNUMBERED = ("null", "draw", "perm", "permutation", "resample")
+__all__ = ["wrap"]
 
 
 @click.command(
@@ -62,7 +61,17 @@ _UNNUMBERED = ("null", "draw", "perm", "permutation", "resample")
     help="Each draw used one relabelling for all cells, so that they may be judged together.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, and nothing else, on stdout.")
-def wrap(**given: Any) -> None:
+def wrap(
+    observed: str | None,
+    null_path: str | None,
+    table: str | None,
+    alpha: float,
+    s_max: float | None,
+    alternative: Alternative,
+    aggregate: str | None,
+    synchronised: bool,
+    as_json: bool,
+) -> None:
     """Calibrate an observed value with null draws that you already have: p, threshold, calibrated score.
 
     With several cells every cell gets its own p; declare --synchronised to have them adjusted for the search and
@@ -71,88 +80,50 @@ def wrap(**given: Any) -> None:
     from calibtest.cli.screen import collected_notes, say
     from calibtest.procedures.calibrate import calibrate
 
-    if given["aggregate"] is not None and not given["synchronised"]:
+    if aggregate is not None and not synchronised:
         raise InputError(
             "--aggregate needs --synchronised: the maximum over cells can be calibrated only if each null draw used one "
             "relabelling for all cells; add the flag if it did"
         )
     with collected_notes() as notes:
-        observed, null, names = _inputs(given["observed"], given["null_path"], given["table"])
+        values, draws, names = _inputs(observed, null_path, table)
         result = calibrate(
-            observed,
-            null,
-            alpha=given["alpha"],
-            s_max=given["s_max"],
-            alternative=given["alternative"],
-            aggregate=given["aggregate"],
-            synchronised=given["synchronised"],
+            values,
+            draws,
+            alpha=alpha,
+            s_max=s_max,
+            alternative=alternative,
+            aggregate=aggregate,
+            synchronised=synchronised,
             names=names,
         )
-    click.echo(result.to_json() if given["as_json"] else repr(result))
+    click.echo(result.to_json() if as_json else repr(result))
     for note in notes:
-        say(f"note: {note}")
+        if not as_json or note not in result.notes:  # which the document holds already
+            say(f"note: {note}")
 
 
-def _inputs(observed: str | None, null: str | None, table: str | None) -> tuple[Any, NDArray[np.float64], Any]:
+def _inputs(
+    observed: str | None, null_path: str | None, table: str | None
+) -> tuple[float | NDArray[np.float64], NDArray[np.float64], tuple[str, ...] | None]:
     """Observed values, draws along the first axis, and names of the cells or None."""
+    from calibtest.io import load_null
+    from calibtest.io.nulls import matched
+    from calibtest.io.tables import load_wide_null
+
     if table is not None:
-        if observed is not None or null is not None:
+        if observed is not None or null_path is not None:
             raise InputError("--table holds the observed values and the draws; drop --observed and --null")
-        return _from_table(Path(table))
-    if observed is None or null is None:
+        with flagged("--table"):
+            wide = load_wide_null(table)
+        return wide.observed, wide.draws, wide.names
+    if observed is None or null_path is None:
         missing = "--observed" if observed is None else "--null"
         raise InputError(f"{missing} is missing: give --observed and --null, or --table with both in one file")
-    from calibtest.io import load_null
-
-    held = load_null(null)
-    try:
-        return float(observed), held.draws, None
-    except ValueError:
-        pass
+    null = load_null(null_path)
+    with contextlib.suppress(ValueError):
+        return float(observed), null.draws, None
     if not Path(observed.rpartition("::")[0] or observed).exists():
         raise InputError(f"--observed must be a number or an existing file, got {observed!r}")
-    seen = load_null(observed)
-    values = seen.draws
-    if values.shape[:1] == (1,) and values.ndim == held.draws.ndim:
-        values = values[0]  # a table of one row
-    if held.names and seen.names and set(seen.names) == set(held.names):
-        values = values[[seen.names.index(name) for name in held.names]]
-    elif held.names and seen.names:
-        odd = next(name for name in (*seen.names, *held.names) if name not in seen.names or name not in held.names)
-        raise InputError(
-            f"--observed and --null must name the same cells, but {odd!r} is in only one of them; cells are matched by name"
-        )
-    named = held.names if values.ndim == 1 and len(held.names) == values.size else None
-    return values, held.draws, named
-
-
-def _from_table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
-    import numpy as np
-    import pandas as pd
-
-    from calibtest.cli.tables import read_table
-
-    table = read_table(path, "--table")
-    observed = [column for column in table.columns if column.lower() in _OBSERVED]
-    draws = [column for column in table.columns if _DRAW.fullmatch(column)]
-    if len(observed) != 1 or not draws:
-        raise InputError(
-            f"--table: {path} must have one column 'observed' and the draws in null_1, null_2, ..., got the columns "
-            f"{', '.join(table.columns[:8])}{' ...' if len(table.columns) > 8 else ''}"
-        )
-    for column in table.columns:
-        if column.lower() in _UNNUMBERED:
-            raise InputError(
-                f"--table: {path} has a column {column!r} without a number; call the draws null_1, null_2, ..."
-            )
-    labels = [column for column in table.columns if column not in observed and column not in draws]
-    numbers = table[observed + draws].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-    wrong = np.argwhere(~np.isfinite(numbers))
-    if wrong.size:
-        row, column = wrong[0].tolist()
-        raise InputError(
-            f"--table: {path} has {len(wrong)} entries that are no finite number, first in row {row + 1}, column "
-            f"{(observed + draws)[column]!r}; an undefined score is never counted as evidence"
-        )
-    names = [" ".join(row) for row in table[labels].itertuples(index=False)] if labels else None
-    return numbers[:, 0], numbers[:, 1:].T, names
+    values, names = matched(load_null(observed), null)
+    return values, null.draws, names

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calibtest.arrays import Kind
-from calibtest.errors import InputError
+from calibtest.arrays import Kind, reordered
+from calibtest.errors import RAISED_BY, InputError
 from calibtest.forms.evaluation import Evaluation
 from calibtest.schemes.relabellings import Relabellings
 
@@ -28,13 +28,7 @@ class Raw:
 
     def relabelled(self, pi: NDArray[np.int64]) -> NDArray[Any]:
         """The layer with its items in another order: rows, and columns too where columns are items."""
-        if self.kind == "activations":
-            return np.asarray(self.array[pi])
-        if self.kind == "neighbours":
-            place = np.empty_like(pi)
-            place[pi] = np.arange(pi.size)
-            return np.asarray(place[self.array[pi]])
-        return np.asarray(self.array[np.ix_(pi, pi)])
+        return reordered(self.array, self.kind, pi)
 
 
 @dataclass(frozen=True)
@@ -94,8 +88,17 @@ def _values(
         for b, right in enumerate(rights):
             y = right.relabelled(pi)
             for a, left in enumerate(lefts):
-                values[m, a, b] = _number(form.label, form.function(left.array, y))
+                values[m, a, b] = _called(form, left.array, y)
     return values
+
+
+def _called(form: Direct, x: NDArray[Any], y: NDArray[Any]) -> float:
+    try:
+        value = form.function(x, y)
+    except Exception as error:  # the caller's own error reaches the caller, with a word on where it came from
+        error.add_note(f"{RAISED_BY} {form.label} on arrays of shapes {x.shape} and {y.shape}")
+        raise
+    return _number(form.label, value)
 
 
 def _number(label: str, value: Any) -> float:

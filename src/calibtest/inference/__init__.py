@@ -33,9 +33,9 @@ rank; an orbit with one is refused, because "NaN >= observed" is false and would
 
 Which way is similar
 --------------------
-`alternative` speaks of similarity ("greater": more similar than chance) and `sign` says how the statistic expresses it:
-+1 when larger is more similar, -1 for distances. Functions on bare arrays of values speak of the values themselves.
-Thresholds and scores always come back in the units of the statistic.
+A question speaks of similarity ("greater": more similar than chance) and a metric says how it expresses that: +1 when
+larger is more similar, -1 for distances. `flipped` turns the two, once, into the tail of the values that is tested; all
+else here speaks of that tail. Thresholds and scores always come back in the units of the statistic.
 
 Map
 ---

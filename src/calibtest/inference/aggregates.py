@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -21,19 +22,18 @@ from calibtest.inference.orbit import Orbit
 from calibtest.inference.pvalues import (
     Alternative,
     MonteCarloInterval,
-    check_sign,
-    flipped,
     min_pvalue,
     monte_carlo_interval,
     pvalues,
 )
-from calibtest.inference.standardise import Standardised, standardise
+from calibtest.inference.standardise import Standardised
 
 __all__ = [
     "Aggregate",
     "Aggregated",
     "ColumnMaxMean",
     "FunctionAggregate",
+    "InCellUnits",
     "Max",
     "Mean",
     "Omnibus",
@@ -104,24 +104,23 @@ class Aggregated:
     name : str
         Name of the aggregate.
     keeps_scale : bool
-        Whether the aggregate is in the units of the cells and looks for more similarity, so that their value at perfect
-        agreement is its own too.
-    uninformative : (L_a, L_b) array of bool
-        Cells that the aggregate had to pass over because they do not vary; none unless it standardises.
+        Whether the aggregate is in the units of the cells, so that their value at perfect agreement is its own too.
+    best : (int, int) or None
+        Row and column of the observed cell that the aggregate singles out; None where it speaks of several cells.
     """
 
     values: Float
     resolution: float
     alternative: Alternative
     name: str
-    keeps_scale: bool
-    uninformative: NDArray[np.bool_]
+    keeps_scale: bool = False
+    best: tuple[int, int] | None = None
 
     def pvalue(self) -> float:
         """Permutation p-value of the observed aggregate; the null is that no cell carries any signal."""
         return float(pvalues(self.values, self.resolution, alternative=self.alternative))
 
-    def calibrate(self, orbit: Orbit, *, alpha: float, s_max: float | None = None, confidence: float = 0.95) -> Omnibus:
+    def calibrate(self, orbit: Orbit, *, alpha: float, s_max: float | None = None) -> Omnibus:
         """Compare the observed aggregate with its own null.
 
         Parameters
@@ -131,9 +130,7 @@ class Aggregated:
         alpha : float
             Level.
         s_max : float, optional
-            Value of the cells at perfect agreement; used only where `keeps_scale`.
-        confidence : float
-            Level of the Monte-Carlo interval.
+            Value of the cells at perfect agreement, where the tail leads there; used only where `keeps_scale`.
         """
         top = s_max if self.keeps_scale else None
         found = calibrate_values(self.values, self.resolution, alpha=alpha, s_max=top, alternative=self.alternative)
@@ -143,7 +140,6 @@ class Aggregated:
             alternative=self.alternative,
             coset_size=orbit.coset_size,
             exhaustive=orbit.exhaustive,
-            confidence=confidence,
         )
         return Omnibus(
             aggregate=self.name,
@@ -167,30 +163,19 @@ class Aggregate(Protocol):
     def name(self) -> str:
         """Name used in reports and by `resolve_aggregate`."""
 
-    def __call__(
-        self,
-        orbit: Orbit,
-        *,
-        mean: ArrayLike | None = None,
-        sd: ArrayLike | None = None,
-        standardised: Standardised | None = None,
-        alternative: str = "greater",
-        sign: int = 1,
-    ) -> Aggregated:
+    def __call__(self, orbit: Orbit, standardised: Standardised, tail: Alternative, sign: int = 1) -> Aggregated:
         """Aggregate the orbit.
 
         Parameters
         ----------
         orbit : Orbit
             Grid values under every relabelling.
-        mean, sd : (L_a, L_b) arrays, optional
-            Closed-form permutation moments in the units of the orbit.
-        standardised : Standardised, optional
-            The orbit already standardised, to save doing it again; `mean` and `sd` are then not used.
-        alternative : {"greater", "less", "two-sided"}
-            The question asked of the similarity in the cells.
+        standardised : Standardised
+            The same orbit with its cells on one scale.
+        tail : {"greater", "less", "two-sided"}
+            The tail of the cells that speaks against the null.
         sign : {1, -1}
-            -1 when smaller values are more similar.
+            -1 when smaller values are more similar; it says which cell is the best one when both tails count.
         """
 
 
@@ -200,7 +185,7 @@ class StudentizedMax:
 
     Raw maxima favour wide layers, whose chance level is high. On the standardised scale a narrow layer pair that
     exceeds its own chance level by 6 sd beats a wide one that exceeds its by 2. One-sided it is the largest ``z`` in
-    the direction of more (or less) similarity, two-sided the largest ``|z|``; larger is always stronger.
+    the direction of the tail, two-sided the largest ``|z|``; larger is always stronger.
     """
 
     @property
@@ -208,143 +193,107 @@ class StudentizedMax:
         """``"studentized_max"``."""
         return "studentized_max"
 
-    def __call__(
-        self,
-        orbit: Orbit,
-        *,
-        mean: ArrayLike | None = None,
-        sd: ArrayLike | None = None,
-        standardised: Standardised | None = None,
-        alternative: str = "greater",
-        sign: int = 1,
-    ) -> Aggregated:
+    def __call__(self, orbit: Orbit, standardised: Standardised, tail: Alternative, sign: int = 1) -> Aggregated:
         """Aggregate the orbit; see `Aggregate`."""
-        scaled = standardise(orbit, mean=mean, sd=sd) if standardised is None else standardised
-        raw = flipped(alternative, check_sign(sign))
-        upper, lower = scaled.z.max(axis=(1, 2)), -scaled.z.min(axis=(1, 2))
-        largest = np.maximum(upper, lower) if raw == "two-sided" else upper if raw == "greater" else lower
-        return Aggregated(largest, scaled.tolerance, "greater", self.name, False, scaled.uninformative)
+        z = standardised.z
+        upper, lower = z.max(axis=(1, 2)), -z.min(axis=(1, 2))
+        largest = np.maximum(upper, lower) if tail == "two-sided" else upper if tail == "greater" else lower
+        strength = np.abs(z[0]) if tail == "two-sided" else z[0] if tail == "greater" else -z[0]
+        return Aggregated(largest, standardised.tolerance, "greater", self.name, best=_largest_cell(strength))
 
 
 @dataclass(frozen=True)
-class _InCellUnits:
-    """Aggregates in the units of the cells; the subclass says which number a row becomes."""
-
-    @property
-    def name(self) -> str:
-        raise NotImplementedError
-
-    def _reduce(self, best: Float) -> Float:
-        """(M,) from (M, L_a, L_b) values in which larger is what the question looks for."""
-        raise NotImplementedError
-
-    def __call__(
-        self,
-        orbit: Orbit,
-        *,
-        mean: ArrayLike | None = None,
-        sd: ArrayLike | None = None,
-        standardised: Standardised | None = None,
-        alternative: str = "greater",
-        sign: int = 1,
-    ) -> Aggregated:
-        """Aggregate the orbit; see `Aggregate`."""
-        tail = flipped(alternative, sign)
-        # The best cell is the one that the question looks for: the smallest of distances, and of "less similar" the
-        # least similar. A two-sided question looks for the most similar cell and asks whether that one is unusual.
-        seeks_small = tail == "less" or (tail == "two-sided" and sign == -1)
-        values = -self._reduce(-orbit.values) if seeks_small else self._reduce(orbit.values)
-        # A mean, a maximum or a mean of maxima moves by no more than its cells do.
-        resolution = float(orbit.resolution.max())
-        if resolution == 0 and not np.array_equal(values, np.rint(values)):
-            resolution = 4 * _EPS * float(np.abs(orbit.values).max())
-        none = np.zeros(orbit.shape, dtype=np.bool_)
-        return Aggregated(values, resolution, tail, self.name, alternative == "greater", none)
-
-
-@dataclass(frozen=True)
-class Max(_InCellUnits):
-    """Best raw cell of the grid. Wide layers win it by chance; use it to compare with published numbers."""
-
-    @property
-    def name(self) -> str:
-        """``"max"``."""
-        return "max"
-
-    def _reduce(self, best: Float) -> Float:
-        return np.asarray(best.max(axis=(1, 2)))
-
-
-@dataclass(frozen=True)
-class Mean(_InCellUnits):
-    """Mean over all cells: signal spread thinly over the grid."""
-
-    @property
-    def name(self) -> str:
-        """``"mean"``."""
-        return "mean"
-
-    def _reduce(self, best: Float) -> Float:
-        return np.asarray(best.mean(axis=(1, 2)))
-
-
-@dataclass(frozen=True)
-class RowMaxMean(_InCellUnits):
-    """Mean over the left layers of each one's best right layer."""
-
-    @property
-    def name(self) -> str:
-        """``"row_max_mean"``."""
-        return "row_max_mean"
-
-    def _reduce(self, best: Float) -> Float:
-        return np.asarray(best.max(axis=2).mean(axis=1))
-
-
-@dataclass(frozen=True)
-class ColumnMaxMean(_InCellUnits):
-    """Mean over the right layers of each one's best left layer."""
-
-    @property
-    def name(self) -> str:
-        """``"column_max_mean"``."""
-        return "column_max_mean"
-
-    def _reduce(self, best: Float) -> Float:
-        return np.asarray(best.max(axis=1).mean(axis=1))
-
-
-@dataclass(frozen=True)
-class TopMean(_InCellUnits):
-    """Mean of the `m` best cells of the grid.
+class InCellUnits:
+    """An aggregate in the units of the cells, such as `Max` or `Mean`.
 
     Attributes
     ----------
-    m : int
-        How many cells, from 1 to all.
+    name : str
+        Name used in reports and by `resolve_aggregate`.
+    reduce : callable
+        From (M, L_a, L_b) values, in which larger is what the question looks for, to (M,) numbers. No number moves by
+        more than the cells do.
+    singles_out : bool
+        Whether the number of a row is the value of its largest cell.
+    grid : bool
+        Whether rows and columns mean something to it, so that a plain list of cells will not do.
     """
 
-    m: int
+    name: str
+    reduce: Callable[[Float], Float] = field(repr=False, compare=False)
+    singles_out: bool = field(default=False, repr=False)
+    grid: bool = field(default=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if isinstance(self.m, bool) or not isinstance(self.m, int | np.integer) or self.m < 1:
-            raise InputError(f"m must be a whole number of cells, at least 1, got {self.m!r}; for example 'top_5'")
+    def __call__(self, orbit: Orbit, standardised: Standardised, tail: Alternative, sign: int = 1) -> Aggregated:
+        """Aggregate the orbit; see `Aggregate`."""
+        # The best cell is the one that the question looks for: the smallest of distances, and of "less similar" the
+        # least similar. A two-sided question looks for the most similar cell and asks whether that one is unusual.
+        seeks_small = tail == "less" or (tail == "two-sided" and sign == -1)
+        values = -self.reduce(-orbit.values) if seeks_small else self.reduce(orbit.values)
+        resolution = float(orbit.resolution.max())
+        if resolution == 0 and not np.array_equal(values, np.rint(values)):
+            resolution = 4 * _EPS * float(np.abs(orbit.values).max())
+        best = _largest_cell(-orbit.observed if seeks_small else orbit.observed) if self.singles_out else None
+        return Aggregated(values, resolution, tail, self.name, keeps_scale=True, best=best)
 
-    @property
-    def name(self) -> str:
-        """``"top_m"`` with the number in place of m."""
-        return f"top_{self.m}"
 
-    def _reduce(self, best: Float) -> Float:
-        flat = best.reshape(len(best), -1)
-        n_cells = flat.shape[1]
-        if self.m > n_cells:
-            raise InputError(
-                f"m = {self.m} best cells were asked for, but the grid has {n_cells}; use at most 'top_{n_cells}'"
-            )
-        # Sorted, so that the sum does not depend on where in the grid the best cells lie.
-        top = np.partition(flat, n_cells - self.m, axis=1)[:, n_cells - self.m :]
-        return np.asarray(np.sort(top, axis=1).mean(axis=1))
+def Max() -> InCellUnits:
+    """Best raw cell of the grid. Wide layers win it by chance; use it to compare with published numbers."""
+    return InCellUnits("max", _max, singles_out=True)
+
+
+def Mean() -> InCellUnits:
+    """Mean over all cells: signal spread thinly over the grid."""
+    return InCellUnits("mean", _mean)
+
+
+def RowMaxMean() -> InCellUnits:
+    """Mean over the left layers of each one's best right layer."""
+    return InCellUnits("row_max_mean", _row_max_mean, grid=True)
+
+
+def ColumnMaxMean() -> InCellUnits:
+    """Mean over the right layers of each one's best left layer."""
+    return InCellUnits("column_max_mean", _column_max_mean, grid=True)
+
+
+def TopMean(m: int) -> InCellUnits:
+    """Mean of the `m` best cells of the grid, from 1 to all; its name is ``"top_m"`` with the number in place of m."""
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+        raise InputError(f"m must be a whole number of cells, at least 1, got {m!r}; for example 'top_5'")
+    return InCellUnits(f"top_{m}", partial(_top_mean, m=int(m)))
+
+
+# Functions of the module, not lambdas, so that an aggregate can be sent to another process.
+def _max(cells: Float) -> Float:
+    return np.asarray(cells.max(axis=(1, 2)))
+
+
+def _mean(cells: Float) -> Float:
+    return np.asarray(cells.mean(axis=(1, 2)))
+
+
+def _row_max_mean(cells: Float) -> Float:
+    return np.asarray(cells.max(axis=2).mean(axis=1))
+
+
+def _column_max_mean(cells: Float) -> Float:
+    return np.asarray(cells.max(axis=1).mean(axis=1))
+
+
+def _top_mean(cells: Float, *, m: int) -> Float:
+    flat = cells.reshape(len(cells), -1)
+    n_cells = flat.shape[1]
+    if m > n_cells:
+        raise InputError(f"m = {m} best cells were asked for, but the grid has {n_cells}; use at most 'top_{n_cells}'")
+    # Sorted, so that the sum does not depend on where in the grid the best cells lie.
+    top = np.partition(flat, n_cells - m, axis=1)[:, n_cells - m :]
+    return np.asarray(np.sort(top, axis=1).mean(axis=1))
+
+
+def _largest_cell(cells: Float) -> tuple[int, int]:
+    row, column = np.unravel_index(int(np.argmax(cells)), cells.shape)
+    return int(row), int(column)
 
 
 @dataclass(frozen=True)
@@ -370,16 +319,7 @@ class FunctionAggregate:
         """Name of the function."""
         return str(getattr(self.function, "__name__", repr(self.function)))
 
-    def __call__(
-        self,
-        orbit: Orbit,
-        *,
-        mean: ArrayLike | None = None,
-        sd: ArrayLike | None = None,
-        standardised: Standardised | None = None,
-        alternative: str = "greater",
-        sign: int = 1,
-    ) -> Aggregated:
+    def __call__(self, orbit: Orbit, standardised: Standardised, tail: Alternative, sign: int = 1) -> Aggregated:
         """Aggregate the orbit; see `Aggregate`."""
         values = self._evaluate(orbit.values)
         rounding = 100 * _EPS * float(np.abs(values).max())
@@ -394,9 +334,7 @@ class FunctionAggregate:
                 "p-value is valid only if every row (row 0 is the observed one) is treated alike; make it the same "
                 "deterministic function of every row"
             )
-        return Aggregated(
-            values, resolution, flipped(alternative, sign), self.name, False, np.zeros(orbit.shape, dtype=np.bool_)
-        )
+        return Aggregated(values, resolution, tail, self.name)
 
     def _evaluate(self, values: Float) -> Float:
         try:
@@ -431,6 +369,7 @@ def _other_orders(n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 _BY_NAME: dict[str, Aggregate] = {
     aggregate.name: aggregate for aggregate in (StudentizedMax(), Max(), Mean(), RowMaxMean(), ColumnMaxMean())
 }
+_MAKERS: tuple[object, ...] = (Max, Mean, RowMaxMean, ColumnMaxMean, TopMean)
 
 
 def resolve_aggregate(aggregate: str | Aggregate | Callable[[Float], ArrayLike]) -> Aggregate:
@@ -450,10 +389,9 @@ def resolve_aggregate(aggregate: str | Aggregate | Callable[[Float], ArrayLike])
             return TopMean(int(numbered[1]))
         known = ", ".join(repr(name) for name in _BY_NAME)
         raise InputError(f"aggregate must be one of {known}, 'top_5' (any number) or a function, got {aggregate!r}")
-    if isinstance(aggregate, type):
-        raise InputError(
-            f"aggregate must be an instance, got the class {aggregate.__name__}; write {aggregate.__name__}()"
-        )
+    if isinstance(aggregate, type) or any(aggregate is maker for maker in _MAKERS):
+        name = getattr(aggregate, "__name__", "")
+        raise InputError(f"aggregate must be an aggregate itself, got {name}, which makes one; write {name}()")
     if isinstance(aggregate, Aggregate) and callable(aggregate):
         return aggregate
     if callable(aggregate):

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibtest.errors import InputError
-from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import check_alternative, exceedances, flipped
+from calibtest.inference.pvalues import Alternative, check_alternative, exceedances
 
 __all__ = [
     "Calibration",
-    "calibrate_orbit",
     "calibrate_values",
     "chance_corrected",
     "check_alpha",
@@ -78,7 +76,7 @@ def calibrate_values(
     *,
     alpha: float,
     s_max: ArrayLike | None = None,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
 ) -> Calibration:
     """Calibrated score of every cell; the null is that each row is equally likely to be the observed one.
 
@@ -160,27 +158,6 @@ def _require_reachable(observed: Float, top: Float, resolution: ArrayLike, towar
             f"s_max must be the {extreme} value that the score can take, but the observed value {worst:g} lies {side} "
             f"s_max = {np.broadcast_to(top, np.shape(observed))[past].flat[0]:g}; correct s_max or leave it out"
         )
-
-
-def calibrate_orbit(
-    orbit: Orbit,
-    *,
-    alpha: float,
-    s_max: ArrayLike | None = None,
-    alternative: str = "greater",
-    sign: int = 1,
-) -> Calibration:
-    """`calibrate_values` for the cells of an orbit, `alternative` said of similarity.
-
-    With `sign` = -1 smaller values are more similar: thresholds then lie at the lower end, and everything is reported
-    in the units of the statistic itself. `s_max` is the value at perfect agreement (0 for a distance). Only the way to
-    more similarity leads there, so for other alternatives than ``"greater"`` the score is the plain distance from the
-    threshold, whatever `s_max`.
-    """
-    top = s_max if alternative == "greater" else None
-    return calibrate_values(
-        orbit.values, orbit.resolution, alpha=alpha, s_max=top, alternative=flipped(alternative, sign)
-    )
 
 
 def chance_corrected(observed: ArrayLike, mean: ArrayLike, s_max: ArrayLike) -> Float:

@@ -14,15 +14,10 @@ __all__ = ["closed_form_moments"]
 
 def closed_form_moments(lefts: Sequence[Any], rights: Sequence[Any]) -> MomentGrid | None:
     """Permutation mean and sd of the matching value of every pair of states; None where there is no closed form."""
-    cache: dict[int, Invariants | None] = {}
-    for state in (*lefts, *rights):
-        if id(state) not in cache:
-            cache[id(state)] = _invariants(state)
-    left = [cache[id(state)] for state in lefts]
-    right = [cache[id(state)] for state in rights]
-    if any(found is None for found in (*left, *right)):
+    found = [known for known in map(_invariants, (*lefts, *rights)) if known is not None]
+    if len(found) < len(lefts) + len(rights):
         return None
-    return moment_grid([f for f in left if f is not None], [f for f in right if f is not None])
+    return moment_grid(found[: len(lefts)], found[len(lefts) :])
 
 
 def _invariants(state: Any) -> Invariants | None:

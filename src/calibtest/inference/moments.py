@@ -43,10 +43,8 @@ __all__ = [
     "MomentGrid",
     "Moments",
     "ZeroDiagonal",
-    "expected_cka",
     "moment_grid",
     "moments",
-    "ucentred_sd",
 ]
 
 Float = NDArray[np.float64]
@@ -241,13 +239,6 @@ class DoublyCentred:
         """Squared Frobenius norm of the matrix itself, its level included."""
         return self.frobenius2 + 2 * self.level * self.trace + self.level**2 * (self.n - 1)
 
-    @property
-    def effective_dimension(self) -> float:
-        """``trace^2 / |K|_F^2``, the number of equally strong directions that would give these sums (at most n - 1)."""
-        if self.total_frobenius2 == 0:
-            raise InputError("the matrix is 0, so it has no effective dimension; leave a constant layer out")
-        return self.total_trace**2 / self.total_frobenius2
-
     def off_diagonal(self) -> ZeroDiagonal:
         """Sums of the same matrix with its diagonal set to 0, which is all that a zero-diagonal partner sees."""
         n, level = self.n, self.level
@@ -326,23 +317,6 @@ def moment_grid(lefts: Sequence[Invariants], rights: Sequence[Invariants]) -> Mo
         mean=np.array([[cell.mean for cell in row] for row in cells]),
         sd=np.array([[cell.sd for cell in row] for row in cells]),
     )
-
-
-def ucentred_sd(n: int) -> float:
-    """Permutation sd of debiased CKA and bias-corrected distance correlation on any data, ``sqrt(2 / (n (n - 3)))``."""
-    if n < 4:
-        raise InputError(f"n must be at least 4 for a U-centred matrix, got {n}; use more items or the biased score")
-    return math.sqrt(2 / (n * (n - 3)))
-
-
-def expected_cka(left: DoublyCentred, right: DoublyCentred) -> float:
-    """Mean of linear CKA (or the RV coefficient) over all permutations, ``sqrt(b_x b_y) / (n - 1)``.
-
-    ``b`` is the effective dimension: this is how far width alone raises CKA.
-    """
-    if left.n != right.n:
-        raise InputError(f"left has n = {left.n} items and right has n = {right.n}; both must describe the same items")
-    return math.sqrt(left.effective_dimension * right.effective_dimension) / (left.n - 1)
 
 
 def _check(sums: Invariants) -> None:

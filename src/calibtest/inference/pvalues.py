@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -9,19 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibtest.errors import InputError
-from calibtest.inference.orbit import Orbit
 
 __all__ = [
     "Alternative",
     "MonteCarloInterval",
+    "adjusted",
     "check_alternative",
     "check_sign",
     "exceedances",
     "flipped",
     "min_pvalue",
     "monte_carlo_interval",
-    "orbit_interval",
-    "orbit_pvalues",
     "pvalues",
     "single_step",
     "step_down",
@@ -33,6 +32,8 @@ Alternative = Literal["greater", "less", "two-sided"]
 
 # Rows handled at a time by the step-down procedure: a block of cells stays in cache and no second orbit is allocated.
 _BLOCK = 1 << 17
+
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class MonteCarloInterval:
     low: float | Float
     high: float | Float
     method: str
-    confidence: float = 0.95
+    confidence: float = _CONFIDENCE
 
     def __repr__(self) -> str:
         if isinstance(self.low, float) and isinstance(self.high, float):
@@ -77,8 +78,8 @@ def check_sign(sign: int) -> int:
     return int(sign)
 
 
-def flipped(alternative: str, sign: int) -> Alternative:
-    """`alternative`, said of similarity, turned into a statement about the raw values.
+def flipped(alternative: Alternative, sign: int) -> Alternative:
+    """The tail of the raw values that answers `alternative`, which is said of similarity.
 
     For a distance (`sign` = -1) "more similar" means "less distant".
     """
@@ -115,7 +116,7 @@ def _extreme(values: Float, resolution: ArrayLike, alternative: Literal["greater
     return np.asarray(values <= values[0] + resolution)
 
 
-def pvalues(values: Float, resolution: ArrayLike, *, alternative: str = "greater") -> Float:
+def pvalues(values: Float, resolution: ArrayLike, *, alternative: Alternative = "greater") -> Float:
     """Permutation p-value of every cell; the null is that each row is equally likely to be the observed one.
 
     ``p = (number of rows at least as extreme as row 0, itself included) / M``: with sampled rows this is
@@ -153,12 +154,7 @@ def _share(counts: Count, n_rows: int, alternative: Alternative) -> Float:
     return np.asarray(np.minimum(doubled / n_rows, 1.0))
 
 
-def orbit_pvalues(orbit: Orbit, *, alternative: str = "greater", sign: int = 1) -> Float:
-    """(L_a, L_b) p-values of the cells of an orbit, `alternative` said of similarity (see `flipped`)."""
-    return pvalues(orbit.values, orbit.resolution, alternative=flipped(alternative, sign))
-
-
-def min_pvalue(n_rows: int, alternative: str = "greater") -> float:
+def min_pvalue(n_rows: int, alternative: Alternative = "greater") -> float:
     """Least p-value that `n_rows` relabellings, the observed one included, can give."""
     smallest = 2 / n_rows if check_alternative(alternative) == "two-sided" else 1 / n_rows
     return min(1.0, smallest)
@@ -168,12 +164,11 @@ def monte_carlo_interval(
     values: Float,
     resolution: ArrayLike,
     *,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
     coset_size: int | None = None,
     exhaustive: bool = False,
-    confidence: float = 0.95,
 ) -> MonteCarloInterval | None:
-    """Interval for the p-value that more relabellings would settle on; None when the rows are all there are.
+    """95 % interval for the p-value that more relabellings would settle on; None when the rows are all there are.
 
     Independent draws give a Clopper-Pearson interval for the share of null rows at least as extreme as the observed
     one. Rows of one coset depend on each other, so with two or more cosets the number of draws is first divided by the
@@ -193,8 +188,6 @@ def monte_carlo_interval(
         Rows in a coset.
     exhaustive : bool
         Whether the rows are all relabellings.
-    confidence : float
-        Confidence level.
     """
     known = check_alternative(alternative)
     if exhaustive or len(values) == 1:
@@ -216,26 +209,12 @@ def monte_carlo_interval(
     else:
         effect = _design_effect(hits, coset_size)
         method = f"Clopper-Pearson at the effective number of draws, from the spread between {n_cosets} cosets"
-    low, high = _clopper_pearson(counts / effect, n_draws / effect, confidence)
+    low, high = _clopper_pearson(counts / effect, n_draws / effect)
     if known == "two-sided":
         low, high = np.minimum(2 * low, 1.0), np.minimum(2 * high, 1.0)
     if low.ndim == 0:
-        return MonteCarloInterval(float(low), float(high), method, confidence)
-    return MonteCarloInterval(low, high, method, confidence)
-
-
-def orbit_interval(
-    orbit: Orbit, *, alternative: str = "greater", sign: int = 1, confidence: float = 0.95
-) -> MonteCarloInterval | None:
-    """Monte-Carlo interval of every cell of an orbit, `alternative` said of similarity (see `flipped`)."""
-    return monte_carlo_interval(
-        orbit.values,
-        orbit.resolution,
-        alternative=flipped(alternative, sign),
-        coset_size=orbit.coset_size,
-        exhaustive=orbit.exhaustive,
-        confidence=confidence,
-    )
+        return MonteCarloInterval(float(low), float(high), method)
+    return MonteCarloInterval(low, high, method)
 
 
 def _design_effect(hits: NDArray[np.bool_], coset_size: int) -> Float:
@@ -253,12 +232,10 @@ def _design_effect(hits: NDArray[np.bool_], coset_size: int) -> Float:
     return np.asarray(np.clip(ratio, 1.0, float(coset_size)))
 
 
-def _clopper_pearson(hits: Float, draws: Float, confidence: float) -> tuple[Float, Float]:
+def _clopper_pearson(hits: Float, draws: Float) -> tuple[Float, Float]:
     from scipy.special import betaincinv
 
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, got {confidence}; 0.95 is usual")
-    tail = (1 - confidence) / 2
+    tail = (1 - _CONFIDENCE) / 2
     hits, draws = np.asarray(hits, dtype=np.float64), np.asarray(draws, dtype=np.float64)
     misses = draws - hits
     # The beta quantiles degenerate at no hits and at no misses, where the limits are 0 and 1.
@@ -324,6 +301,35 @@ def step_down(evidence: Float, tolerance: float) -> Float:
         np.maximum.accumulate(rows, axis=1, out=rows)
         counts += np.count_nonzero(rows >= limits, axis=0)
     strongest_first = np.maximum.accumulate(counts[::-1])
-    adjusted = np.empty(limits.size)
-    adjusted[weakest_first[::-1]] = strongest_first / n_rows
-    return adjusted.reshape(evidence.shape[1:])
+    raised = np.empty(limits.size)
+    raised[weakest_first[::-1]] = strongest_first / n_rows
+    return raised.reshape(evidence.shape[1:])
+
+
+def adjusted(
+    evidence: Float, tolerance: float, pvalue: Float, *, procedure: Callable[[Float, float], Float] = step_down
+) -> Float:
+    """Westfall-Young p-values that are nowhere below the cell's own, and never fall from strong cells to weak ones.
+
+    A one-sided adjusted p-value never is below it; a two-sided one (by the largest ``|z|``) can be, because a cell's
+    own two-sided p-value is twice its smaller tail.
+
+    Parameters
+    ----------
+    evidence : (M, *cells) array
+        Larger is stronger; row 0 is observed. One relabelling a row, the same for all cells; cells studentised.
+    tolerance : float
+        Absolute tie tolerance of the evidence.
+    pvalue : (*cells) array
+        p-value of every cell on its own.
+    procedure : callable
+        `step_down` or `single_step`.
+
+    Returns
+    -------
+    (*cells) array of float64
+    """
+    raised = np.maximum(pvalue, procedure(evidence, tolerance)).ravel()
+    strongest_first = np.argsort(-evidence[0], axis=None, kind="stable")
+    raised[strongest_first] = np.maximum.accumulate(raised[strongest_first])
+    return raised.reshape(evidence.shape[1:])

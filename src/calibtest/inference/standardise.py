@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibtest.errors import InputError
 from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import check_sign, flipped
+from calibtest.inference.pvalues import Alternative
 
 __all__ = ["Standardised", "standardise"]
 
@@ -44,16 +44,11 @@ class Standardised:
         """One tie tolerance for comparisons between cells: the largest of theirs."""
         return float(self.resolution.max())
 
-    def evidence(self, *, alternative: str = "greater", sign: int = 1) -> Float:
-        """(M, L_a, L_b) array in which larger speaks more strongly for `alternative`.
-
-        ``|z|`` for a two-sided alternative, ``z`` or ``-z`` otherwise; `sign` is -1 for a statistic that is smaller
-        when the sides are more similar.
-        """
-        raw = flipped(alternative, check_sign(sign))
-        if raw == "two-sided":
+    def evidence(self, tail: Alternative = "greater") -> Float:
+        """(M, L_a, L_b) array in which larger lies further out in `tail`: ``z``, ``-z`` or, for both tails, ``|z|``."""
+        if tail == "two-sided":
             return np.abs(self.z)
-        return self.z if raw == "greater" else -self.z
+        return self.z if tail == "greater" else -self.z
 
 
 def standardise(orbit: Orbit, *, mean: ArrayLike | None = None, sd: ArrayLike | None = None) -> Standardised:

@@ -21,7 +21,9 @@ the stack's notes say so. Everything else that is not a layer is an error, becau
 Files are data and nothing else: no reader unpickles objects, follows a link out of the file or executes anything.
 """
 
+from calibtest.io.groups import load_groups
 from calibtest.io.loading import load
 from calibtest.io.nulls import NullDraws, load_null
+from calibtest.io.tables import WideNull, load_wide_null
 
-__all__ = ["NullDraws", "load", "load_null"]
+__all__ = ["NullDraws", "WideNull", "load", "load_groups", "load_null", "load_wide_null"]

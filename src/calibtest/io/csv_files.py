@@ -17,7 +17,7 @@ from calibtest.errors import InputError
 from calibtest.io.contents import GROUP_NAMES, ID_NAMES, Contents, Request, begins_with, invalid, reading
 from calibtest.stacks import check_selection, item_ids
 
-__all__ = ["NumberTable", "read_csv", "read_number_table"]
+__all__ = ["NumberTable", "beginning", "read_csv", "read_number_table"]
 
 _SEPARATORS = ("\t", ";", ",")
 
@@ -93,7 +93,8 @@ def _options(layout: _Layout, version: str) -> dict[str, Any]:
     return options
 
 
-def _find_layout(path: Path) -> _Layout:
+def beginning(path: Path) -> tuple[str, str, list[str]]:
+    """Return the encoding of a table, the mark that separates its fields, and its first two lines with text."""
     if begins_with(path, b"<", b"PK", b"\x89HDF", b"PAR1", b"\x93NUMPY"):
         raise invalid(path, ".csv")
     encoding = "utf-16" if begins_with(path, b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -104,7 +105,11 @@ def _find_layout(path: Path) -> _Layout:
         raise invalid(path, ".csv", "its text is not UTF-8") from None
     if not lines:
         raise InputError(f"{path} is empty: it has no rows of numbers; check that it was written completely")
-    separator = next((mark for mark in _SEPARATORS if mark in lines[0]), ",")
+    return encoding, next((mark for mark in _SEPARATORS if mark in lines[0]), ","), lines
+
+
+def _find_layout(path: Path) -> _Layout:
+    encoding, separator, lines = beginning(path)
     rows = [[field.strip() for field in row] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True)]
     decimal = "," if separator != "," and any("," in field for field in rows[-1]) else "."
     first, second = rows[0], rows[-1] if len(rows) > 1 else None

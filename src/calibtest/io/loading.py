@@ -18,7 +18,7 @@ from calibtest.io.safetensors_files import read_safetensors
 from calibtest.io.torch_files import read_torch
 from calibtest.stacks import LayerStack, check_selection, item_ids
 
-__all__ = ["READERS", "check_readable", "load", "read_file", "split_target"]
+__all__ = ["READERS", "check_readable", "load", "read_file", "require_file", "split_target"]
 
 READERS: dict[str, Callable[[Path, Request], Contents]] = {
     ".npy": read_npy,
@@ -146,8 +146,8 @@ def read_file(path: Path, request: Request) -> Contents:
     return READERS[path.suffix.lower()](path, request)
 
 
-def check_readable(path: Path, suffixes: Iterable[str]) -> None:
-    """Refuse a file that is absent, not regular, empty, or of a suffix that is not among `suffixes`."""
+def require_file(path: Path) -> None:
+    """Refuse a path that is absent or no regular file."""
     try:
         exists, regular = path.exists(), path.is_file()
     except OSError as error:
@@ -158,6 +158,11 @@ def check_readable(path: Path, suffixes: Iterable[str]) -> None:
         raise InputError(f"{path} does not exist; check the path")
     if not regular:
         raise InputError(f"{path} is not a regular file; pass a file or a folder of files")
+
+
+def check_readable(path: Path, suffixes: Iterable[str]) -> None:
+    """Refuse a file that is absent, not regular, empty, or of a suffix that is not among `suffixes`."""
+    require_file(path)
     if path.suffix.lower() not in suffixes:
         what = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
         raise InputError(

@@ -17,7 +17,7 @@ from calibtest.io.loading import check_readable, split_target
 from calibtest.io.numpy_files import npy_array, npz_array, open_npz
 from calibtest.stacks import check_selection
 
-__all__ = ["NullDraws", "load_null"]
+__all__ = ["NullDraws", "load_null", "matched"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,40 @@ def load_null(path: str | os.PathLike[str]) -> NullDraws:
             f"{place} must hold null draws of shape (K,) or (K, cells), got shape {numbers.shape}; save one row a draw"
         )
     return NullDraws(frozen(np.ascontiguousarray(numbers, dtype=np.float64)), names)
+
+
+def matched(observed: NullDraws, null: NullDraws) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Bring observed values, read as if they were draws, into the order of the cells of a null distribution.
+
+    Parameters
+    ----------
+    observed
+        Values of shape S, or a table of one row.
+    null
+        Draws of shape ``(K, *S)``.
+
+    Returns
+    -------
+    (ndarray, tuple of str or None)
+        Values of shape S, and the names of the cells where there is one for each.
+
+    Raises
+    ------
+    InputError
+        When both name their cells, and differently.
+    """
+    values = observed.draws
+    if values.shape[:1] == (1,) and values.ndim == null.draws.ndim:
+        values = values[0]
+    if observed.names and null.names:
+        odd = [name for name in (*observed.names, *null.names) if name not in observed.names or name not in null.names]
+        if odd:
+            raise InputError(
+                f"observed values and null draws must name the same cells, but {odd[0]!r} is in only one of them; cells "
+                "are matched by name"
+            )
+        values = values[[observed.names.index(name) for name in null.names]]
+    return values, null.names if values.ndim == 1 and len(null.names) == values.size else None
 
 
 def _from_csv(path: Path, wanted: tuple[str, ...] | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:

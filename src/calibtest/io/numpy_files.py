@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ from calibtest.io.contents import (
     refuse_oversized,
 )
 
-__all__ = ["npy_array", "npz_array", "open_npz", "read_npy", "read_npz"]
+__all__ = ["load_mask", "npy_array", "npz_array", "open_npz", "read_npy", "read_npz"]
 
 
 def read_npy(path: Path, request: Request) -> Contents:
@@ -79,3 +80,14 @@ def npz_array(archive: Mapping[str, Any], name: str, path: Path) -> NDArray[Any]
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path}: the member {name!r} is not an array; save arrays only, with np.savez")
     return array
+
+
+def load_mask(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """Read a mask of real tokens, ``(items, tokens)``, from a ``.npy`` file."""
+    place = Path(path)
+    if place.suffix.lower() != ".npy" or not place.is_file():
+        raise InputError(f"a mask must be an existing .npy file of shape (items, tokens), got {path}")
+    mask = npy_array(place)
+    if mask.dtype.kind not in "bui":
+        raise InputError(f"{path} must hold true and false, got dtype {mask.dtype}; save it as a bool array")
+    return mask

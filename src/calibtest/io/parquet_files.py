@@ -23,9 +23,7 @@ def read_parquet(path: Path, request: Request) -> Contents:
 
     The ids are the column called ``id`` or ``ids``, or else the index that pandas stored with the table.
     """
-    parquet = import_extra(
-        "pyarrow.parquet", extra="parquet", purpose=f"reading {path.suffix}", least=_SAFE_PYARROW
-    )
+    parquet = import_extra("pyarrow.parquet", extra="parquet", purpose=f"reading {path.suffix}", least=_SAFE_PYARROW)
     with reading(path, path.suffix):
         if not begins_with(path, b"PAR1"):
             raise invalid(path, path.suffix)

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calibtest.arrays import Kind
-from calibtest.errors import CalibtestWarning, InputError
+from calibtest.errors import CalibtestError, CalibtestWarning, InputError
 from calibtest.forms.direct import Direct, Raw
 from calibtest.forms.evaluation import Evaluation
 from calibtest.metrics.claims import Claims
 from calibtest.prepare.diagnose import traits
 from calibtest.schemes.relabellings import Explicit, Relabellings
-from calibtest.stacks import LayerStack, pair
+from calibtest.stacks import LayerStack, as_stack, pair
 
 __all__ = ["Form", "Metric"]
 
@@ -133,7 +133,7 @@ class Metric(ABC):
             The raw score, which grows with chance and (for many metrics) with width; `alignment_test` says how much
             of it is more than that.
         """
-        paired = pair(LayerStack.build(x, name="X"), LayerStack.build(y, name="Y"))
+        paired = pair(as_stack(x, "X"), as_stack(y, "Y"))
         for side in (paired.left, paired.right):
             self.check_items(side.n_items, side.name)
             self.check_kind(side.kind)
@@ -187,5 +187,8 @@ class Metric(ABC):
         low, high = self.claims.range
         slack = 64 * np.maximum(resolution, 4e-16 * np.maximum(1.0, np.abs(values)))
         if (values < low - slack).any() or (values > high + slack).any():
-            raise AssertionError(f"{self.name} left its range [{low}, {high}]: please report this")
+            raise CalibtestError(
+                f"metric {self.name} claims the range [{low}, {high}] but gave {float(np.min(values)):.6g} to "
+                f"{float(np.max(values)):.6g}; its claim or its formula is wrong"
+            )
         return np.clip(values, low, high)

@@ -71,6 +71,11 @@ class Claims:
             if broken:
                 raise ValueError(f"invariance to {group} implies invariance to {', '.join(broken)}")
 
+    @property
+    def sign(self) -> int:
+        """+1 when larger scores are more similar, -1 for distances."""
+        return 1 if self.larger_is_more_similar else -1
+
     @classmethod
     def invariant_to(
         cls,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calibtest.errors import UndefinedScoreError
+from calibtest.errors import UndefinedScoreError, listing
 
 __all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "require_varied", "scaled_by", "unit_rows"]
 
@@ -88,10 +88,9 @@ def unit_rows(x: NDArray[np.floating], name: str, *, distance: str = "cosine") -
         flat = ~rows.any(axis=1)
         what = "all-zero rows"
     if flat.any():
-        listed = ", ".join(str(i) for i in np.flatnonzero(flat)[:10])
-        more = f" and {int(flat.sum()) - 10} more" if flat.sum() > 10 else ""
+        rows_without = listing([str(i) for i in np.flatnonzero(flat)], 10)
         raise UndefinedScoreError(
-            f"{name} has {what} ({listed}{more}), whose {distance} distance is undefined; drop these items from both "
+            f"{name} has {what} ({rows_without}), whose {distance} distance is undefined; drop these items from both "
             "sides or use distance='euclidean'"
         )
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]

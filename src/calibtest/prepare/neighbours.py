@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibtest.errors import InputError, UndefinedScoreError
+from calibtest.errors import InputError, UndefinedScoreError, listing
 from calibtest.parallel import map_threads, one_blas_thread
 
 __all__ = [
@@ -192,10 +192,9 @@ def _directions(points: NDArray[np.floating[Any]], name: str) -> NDArray[np.floa
 
     zero = np.flatnonzero(~points.any(axis=1))
     if zero.size:
-        listed = ", ".join(str(i) for i in zero[:_NAMED_ROWS])
-        more = f" and {zero.size - _NAMED_ROWS} more" if zero.size > _NAMED_ROWS else ""
+        zero_rows = listing([str(i) for i in zero], _NAMED_ROWS)
         raise UndefinedScoreError(
-            f"{name} has all-zero rows {listed}{more}, whose cosine is undefined; drop these items from both sides or "
+            f"{name} has all-zero rows {zero_rows}, whose cosine is undefined; drop these items from both sides or "
             "use distance='euclidean'"
         )
     rows = np.empty(points.shape, dtype=np.float64)

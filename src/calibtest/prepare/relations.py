@@ -22,6 +22,9 @@ __all__ = ["Relation", "double_centred", "gaussian_kernel", "standardised", "u_c
 Float = NDArray[np.float64]
 
 
+_ALL_NOISE = 0.1  # share of a unit relation that may be rounding before it is no relation
+
+
 @dataclass(frozen=True, eq=False)
 class Relation:
     """One prepared side of the matching form.
@@ -67,11 +70,17 @@ def _unit(
             f"{name} relates all items alike (its centred kernel is zero), so its alignment with anything is "
             "undefined; leave this layer out"
         )
+    noise = 4.0 * float(np.finfo(np.float64).eps) * len(matrix) * largest / norm
+    if noise >= _ALL_NOISE:
+        raise UndefinedScoreError(
+            f"{name} relates all items alike up to rounding (its centred kernel is {norm / largest:.1g} of what was "
+            "centred), so its alignment with anything is undefined; leave this layer out"
+        )
     matrix /= norm
     return Relation(
         matrix.astype(dtype, copy=False),
         zero_diagonal=zero_diagonal,
-        noise=4.0 * float(np.finfo(np.float64).eps) * len(matrix) * largest / norm,
+        noise=noise,
         details=dict(details or {}),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,24 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibtest.errors import CalibtestWarning
-from calibtest.inference.aggregates import Max
-from calibtest.inference.calibration import check_alpha
-from calibtest.inference.pvalues import MonteCarloInterval, check_alternative
+from calibtest.inference.pvalues import Alternative, MonteCarloInterval
 from calibtest.metrics.base import Metric
-from calibtest.metrics.registry import resolve_metric
-from calibtest.procedures.comparison import Draws, Precision, check_resamples, check_workers, compare
+from calibtest.procedures.comparison import Draws, Precision
 from calibtest.procedures.layers import LayersResult, run
 from calibtest.procedures.provenance import Provenance
 from calibtest.schemes.protocol import Scheme
-from calibtest.schemes.resolve import resolve_scheme
-from calibtest.stacks import LayerStack
+from calibtest.stacks import as_stack
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 __all__ = ["AlignmentResult", "alignment_test"]
+
+Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,42 +32,72 @@ class AlignmentResult:
 
     Attributes
     ----------
-    statistic : float
-        Observed raw score.
-    pvalue : float
-        Permutation p-value, never 0.
-    null_distribution : (M - 1,) array
-        Scores under the relabellings.
-    chance, chance_sd : float
-        Mean and sd of the score over relabellings: exact where there is a closed form, else from the draws.
-    chance_corrected : float
-        ``(score - chance) / (best value - chance)``; NaN for a score without a best value.
-    zscore : float
-        ``(score - chance) / chance_sd``; NaN where the score never varies.
-    threshold : float
-        Order statistic of all relabellings that the score must pass at level `alpha`.
-    calibrated : float
-        Positive exactly when ``pvalue <= alpha``: the share of the way from the threshold to the best value.
-    interval : MonteCarloInterval or None
-        Monte-Carlo interval of the p-value; None when all relabellings were used.
-    min_pvalue : float
-        Least p-value that the design can give.
     grid : LayersResult
-        The same result as a 1 x 1 grid, with the orbit.
+        The same result as a 1 x 1 grid, with the orbit. Everything else is read from it.
     """
 
-    statistic: float
-    pvalue: float
-    null_distribution: NDArray[np.float64]
-    chance: float
-    chance_sd: float
-    chance_corrected: float
-    zscore: float
-    threshold: float
-    calibrated: float
-    interval: MonteCarloInterval | None
-    min_pvalue: float
     grid: LayersResult
+
+    @property
+    def statistic(self) -> float:
+        """Observed raw score."""
+        return _only(self.grid.scores)
+
+    @property
+    def pvalue(self) -> float:
+        """Permutation p-value, never 0."""
+        return _only(self.grid.cell_pvalue)
+
+    @property
+    def null_distribution(self) -> Float:
+        """(M - 1,) scores under the relabellings."""
+        return self.grid.orbit.null[:, 0, 0]
+
+    @property
+    def chance(self) -> float:
+        """Mean of the score over relabellings: exact where there is a closed form, else from the draws."""
+        return _only(self.grid.chance)
+
+    @property
+    def chance_sd(self) -> float:
+        """Standard deviation of the score over relabellings, found as `chance` is."""
+        return _only(self.grid.chance_sd)
+
+    @property
+    def chance_corrected(self) -> float:
+        """``(score - chance) / (best value - chance)``; NaN for a score without a best value."""
+        return _only(self.grid.chance_corrected)
+
+    @property
+    def zscore(self) -> float:
+        """``(score - chance) / chance_sd``; NaN where the score never varies."""
+        return _only(self.grid.zscore)
+
+    @property
+    def threshold(self) -> float:
+        """Order statistic of all relabellings that the score must pass at level `alpha` (two-sided: the upper one)."""
+        return _only(self.grid.threshold)
+
+    @property
+    def lower_threshold(self) -> float | None:
+        """The lower threshold of a two-sided test, else None."""
+        lower = self.grid.lower_threshold
+        return None if lower is None else _only(lower)
+
+    @property
+    def calibrated(self) -> float:
+        """Positive exactly when ``pvalue <= alpha``: the share of the way from the threshold to the best value."""
+        return _only(self.grid.calibrated)
+
+    @property
+    def interval(self) -> MonteCarloInterval | None:
+        """Monte-Carlo interval of the p-value; None when all relabellings were used."""
+        return self.grid.interval
+
+    @property
+    def min_pvalue(self) -> float:
+        """Least p-value that the design can give."""
+        return self.grid.min_pvalue
 
     @property
     def n_resamples(self) -> int:
@@ -89,7 +115,7 @@ class AlignmentResult:
         return self.grid.provenance
 
     @property
-    def alternative(self) -> str:
+    def alternative(self) -> Alternative:
         """The alternative that was tested."""
         return self.grid.alternative
 
@@ -128,7 +154,7 @@ def alignment_test(
     scheme: str | Scheme | None = None,
     groups: Any = None,
     n_resamples: int = 9999,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
     alpha: float = 0.05,
     draws: Draws | None = None,
     precision: Precision = "float64",
@@ -174,44 +200,29 @@ def alignment_test(
     >>> round(result.statistic, 2), round(result.chance, 2), result.calibrated
     (0.89, 0.89, 0.0)
     """
-    chosen = resolve_metric(metric)
-    plan = resolve_scheme(scheme, groups)
-    level, direction, asked = check_alpha(alpha), check_alternative(alternative), check_resamples(n_resamples)
-    check_workers(n_jobs, progress)
-    left, right = _one_layer(x, "X"), _one_layer(y, "Y")
-    comparison = compare(left, right, chosen, precision=precision, skip_undefined=False)
-    grid = run(
-        comparison,
-        Max(),
-        plan,
-        n_resamples=asked,
-        alternative=direction,
-        alpha=level,
-        draws=draws,
-        rng=rng,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    for note in grid.notes:
-        warnings.warn(note, CalibtestWarning, stacklevel=2)
-    cells, omnibus = grid.cells, grid.omnibus
+    left, right = as_stack(x, "X"), as_stack(y, "Y")
+    left.only()
+    right.only()
     return AlignmentResult(
-        statistic=float(cells.scores[0, 0]),
-        pvalue=float(cells.pvalue[0, 0]),
-        null_distribution=grid.orbit.null[:, 0, 0],
-        chance=float(cells.chance[0, 0]),
-        chance_sd=float(cells.chance_sd[0, 0]),
-        chance_corrected=float(cells.chance_corrected[0, 0]),
-        zscore=float(cells.zscore[0, 0]),
-        threshold=float(cells.threshold[0, 0]),
-        calibrated=float(cells.calibrated[0, 0]),
-        interval=omnibus.interval,
-        min_pvalue=omnibus.min_pvalue,
-        grid=grid,
+        run(
+            left,
+            right,
+            metric=metric,
+            aggregate="max",
+            scheme=scheme,
+            groups=groups,
+            n_resamples=n_resamples,
+            alternative=alternative,
+            alpha=alpha,
+            draws=draws,
+            precision=precision,
+            rng=rng,
+            n_jobs=n_jobs,
+            progress=progress,
+            skip_undefined=False,
+        )
     )
 
 
-def _one_layer(obj: Any, name: str) -> LayerStack:
-    stack = LayerStack.build(obj, name=obj.name if isinstance(obj, LayerStack) else name)
-    stack.only()
-    return stack
+def _only(cells: Float) -> float:
+    return float(cells[0, 0])

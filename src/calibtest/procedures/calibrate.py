@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from calibtest.errors import CalibtestWarning, InputError
 from calibtest.inference.aggregates import (
     Aggregate,
-    ColumnMaxMean,
     FunctionAggregate,
+    InCellUnits,
     Omnibus,
-    RowMaxMean,
     StudentizedMax,
     resolve_aggregate,
 )
@@ -27,11 +25,11 @@ from calibtest.inference.orbit import Orbit
 from calibtest.inference.pvalues import (
     Alternative,
     MonteCarloInterval,
+    adjusted,
     check_alternative,
     min_pvalue,
     monte_carlo_interval,
     pvalues,
-    step_down,
 )
 from calibtest.inference.standardise import standardise
 
@@ -43,16 +41,10 @@ __all__ = ["CalibrationResult", "calibrate"]
 Float = NDArray[np.float64]
 Names = Sequence[str] | tuple[Sequence[str], Sequence[str]]
 
-_QUESTION = {
-    "greater": "Is the observed value larger than the null draws?",
-    "less": "Is the observed value smaller than the null draws?",
-    "two-sided": "Is the observed value different from the null draws?",
-}
 # Values found by arithmetic in double precision differ in their last digits; values stored more coarsely were at best
 # rounded once when they were stored.
 _COMPUTED_ROUNDING, _STORED_ROUNDING = 100, 4
 _EXACT_INTEGERS = 2**53
-_LISTED_CELLS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,15 +69,12 @@ class CalibrationResult:
         Positive exactly where ``pvalue <= alpha``.
     null_distribution : (K, *S) array
         The null draws.
-    null_mean : float or array of shape S
-        Mean of the null draws.
-    null_sd : float, array of shape S, or None
-        Their standard deviation (divisor ``K - 1``). None, or NaN in an array, for a single draw.
-    zscore : float, array of shape S, or None
-        ``(statistic - null_mean) / null_sd``. None, or NaN in an array, where the draws do not vary.
-    chance_corrected : float, array of shape S, or None
-        ``(statistic - null_mean) / (s_max - null_mean)``; None without `s_max`, and None, or NaN in an array, where the
-        null mean is `s_max` already.
+    chance, chance_sd : float or array of shape S
+        Mean and standard deviation (divisor K) of the null draws.
+    zscore : float or array of shape S
+        ``(statistic - chance) / chance_sd``; NaN where the draws do not vary.
+    chance_corrected : float or array of shape S
+        ``(statistic - chance) / (s_max - chance)``; NaN without `s_max`, and where chance is `s_max` already.
     interval : MonteCarloInterval
         Where the p-value would settle with more draws; it takes the draws as independent.
     min_pvalue : float
@@ -100,12 +89,14 @@ class CalibrationResult:
         Number of null draws, K.
     synchronised : bool
         Whether each draw used one relabelling for all cells.
-    adjusted : float, array of shape S, or None
+    adjusted_pvalue : float, array of shape S, or None
         Westfall-Young step-down p-values, adjusted for the search over cells (synchronised draws only).
     omnibus : Omnibus or None
         Test of all cells at once by the aggregate (synchronised draws only).
     names : tuple of tuples of str
         Names of the cells along each axis of S; empty for one number.
+    notes : tuple of str
+        What a reader must know about the draws.
     """
 
     statistic: float | Float
@@ -114,10 +105,10 @@ class CalibrationResult:
     lower_threshold: float | Float | None
     calibrated: float | Float
     null_distribution: Float
-    null_mean: float | Float
-    null_sd: float | Float | None
-    zscore: float | Float | None
-    chance_corrected: float | Float | None
+    chance: float | Float
+    chance_sd: float | Float
+    zscore: float | Float
+    chance_corrected: float | Float
     interval: MonteCarloInterval
     min_pvalue: float
     alpha: float
@@ -125,133 +116,27 @@ class CalibrationResult:
     s_max: float | None
     n_resamples: int
     synchronised: bool
-    adjusted: float | Float | None
+    adjusted_pvalue: float | Float | None
     omnibus: Omnibus | None
     names: tuple[tuple[str, ...], ...]
-
-    def confidence_interval(self) -> MonteCarloInterval:
-        """Monte-Carlo interval of the p-value, the same as `interval`."""
-        return self.interval
+    notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """One row a cell, with the name of the cell along each axis of the observed array in front."""
-        import pandas as pd
+        from calibtest.report.table import calibration_frame
 
-        shape = np.shape(self.statistic)
-        columns: dict[str, Any] = {}
-        axes = ("left", "right") if len(shape) == 2 else ("cell",) if len(shape) == 1 else ()
-        labels = np.unravel_index(np.arange(math.prod(shape)), shape) if shape else ()
-        for axis, (places, names) in enumerate(zip(labels, self.names, strict=True)):
-            title = axes[axis] if axes else f"axis_{axis}"
-            columns[title] = [names[int(place)] for place in places]
-        for title, cells in self._cells().items():
-            columns[title] = np.atleast_1d(np.asarray(cells, dtype=np.float64)).ravel()
-        return pd.DataFrame(columns)
+        return calibration_frame(self)
 
-    def _cells(self) -> dict[str, float | Float]:
-        """The per-cell attributes that this result has, in reporting order."""
-        found = {
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "adjusted": self.adjusted,
-            "threshold": self.threshold,
-            "lower_threshold": self.lower_threshold,
-            "calibrated": self.calibrated,
-            "null_mean": self.null_mean,
-            "null_sd": self.null_sd,
-            "zscore": self.zscore,
-            "chance_corrected": self.chance_corrected,
-            "interval_low": self.interval.low,
-            "interval_high": self.interval.high,
-        }
-        return {title: cells for title, cells in found.items() if cells is not None}
+    def to_json(self, *, null: bool = False) -> str:
+        """The result as a JSON document; with `null` the null draws too."""
+        from calibtest.report.document import calibration_document
 
-    def to_json(self, *, null: bool = False, indent: int | None = 2) -> str:
-        """The result as JSON text; undefined numbers are null.
-
-        Parameters
-        ----------
-        null : bool
-            Whether to write the null draws too.
-        indent : int, optional
-            Spaces a level, None for one line.
-        """
-        content: dict[str, Any] = {
-            "question": _QUESTION[self.alternative],
-            "alternative": self.alternative,
-            "alpha": self.alpha,
-            "s_max": self.s_max,
-            "n_resamples": self.n_resamples,
-            "min_pvalue": self.min_pvalue,
-            "interval_method": self.interval.method,
-            "synchronised": self.synchronised,
-            "names": [list(axis) for axis in self.names],
-        }
-        content |= {title: _plain(cells) for title, cells in self._cells().items()}
-        if self.omnibus is not None:
-            content["omnibus"] = {
-                "aggregate": self.omnibus.aggregate,
-                "statistic": self.omnibus.statistic,
-                "pvalue": self.omnibus.pvalue,
-                "threshold": self.omnibus.threshold,
-                "calibrated": self.omnibus.calibrated,
-                "min_pvalue": self.omnibus.min_pvalue,
-            }
-        if null:
-            content["null_distribution"] = _plain(self.null_distribution)
-        return json.dumps(content, indent=indent, allow_nan=False)
+        return calibration_document(self, null=null)
 
     def __repr__(self) -> str:
-        lines = [_QUESTION[self.alternative]]
-        lines += self._describe_one() if np.ndim(self.statistic) == 0 else self._describe_cells()
-        lines.append(f"  least p possible with {self.n_resamples} draws: {self.min_pvalue:.3g}")
-        return "\n".join(lines)
+        from calibtest.report.text import calibration_text
 
-    def _describe_one(self) -> list[str]:
-        sd = "one draw" if self.null_sd is None else f"sd {self.null_sd:.4g}"
-        z = "z undefined, the draws do not vary" if self.zscore is None else f"z = {self.zscore:.3g}"
-        lines = [
-            f"  observed {self.statistic:.4g}; null mean {self.null_mean:.4g}, {sd}, {z}",
-            f"  p = {self.pvalue:.4g}, Monte-Carlo interval {self.interval!r}",
-            f"  {_threshold_words(self)}; calibrated score {self.calibrated:.4g}",
-        ]
-        if self.chance_corrected is not None:
-            lines.append(f"  chance-corrected score {self.chance_corrected:.4g} (0 at chance, 1 at s_max)")
-        return lines
-
-    def _describe_cells(self) -> list[str]:
-        p = np.asarray(self.pvalue)
-        shape = " x ".join(str(size) for size in p.shape)
-        lines = [f"  {p.size} cells ({shape}), {self.n_resamples} null draws, alpha = {self.alpha:g}"]
-        ranked = p if self.adjusted is None else np.asarray(self.adjusted)
-        if self.adjusted is None:
-            lines.append(
-                f"  p <= alpha in {int((p <= self.alpha).sum())} cells, about {self.alpha * p.size:.3g} expected by "
-                "chance alone; these p are not adjusted for the number of cells"
-            )
-        else:
-            lines.append(
-                f"  adjusted p <= alpha in {int((ranked <= self.alpha).sum())} cells (Westfall-Young step-down)"
-            )
-        if self.omnibus is not None:
-            lines.append(
-                f"  all cells at once: {self.omnibus.aggregate} = {self.omnibus.statistic:.4g}, p = "
-                f"{self.omnibus.pvalue:.4g}"
-            )
-        # The smallest p first, and among equals the larger effect.
-        effect = np.zeros(p.size) if self.zscore is None else np.nan_to_num(np.abs(np.asarray(self.zscore)).ravel())
-        order = np.lexsort((-effect, ranked.ravel()))
-        for flat in order[:_LISTED_CELLS]:
-            place = np.unravel_index(int(flat), p.shape)
-            label = ", ".join(names[int(i)] for names, i in zip(self.names, place, strict=True))
-            adjusted = "" if self.adjusted is None else f", adjusted {ranked[place]:.4g}"
-            lines.append(
-                f"    {label}: {np.asarray(self.statistic)[place]:.4g}, p = {p[place]:.4g}{adjusted}, calibrated "
-                f"{np.asarray(self.calibrated)[place]:.4g}"
-            )
-        if p.size > _LISTED_CELLS:
-            lines.append(f"    ... and {p.size - _LISTED_CELLS} more, see to_frame()")
-        return lines
+        return calibration_text(self)
 
 
 def calibrate(
@@ -260,7 +145,7 @@ def calibrate(
     *,
     alpha: float = 0.05,
     s_max: float | None = None,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
     aggregate: str | Aggregate | Callable[[Float], ArrayLike] | None = None,
     synchronised: bool = False,
     names: Names | None = None,
@@ -298,7 +183,7 @@ def calibrate(
     -------
     CalibrationResult
         With `statistic`, `pvalue`, `threshold`, `calibrated`, `null_distribution`, `interval`, and for synchronised
-        draws `adjusted` and `omnibus`.
+        draws `adjusted_pvalue` and `omnibus`.
 
     Raises
     ------
@@ -337,7 +222,7 @@ def calibrate(
     >>> result = calibrate(0.295, [i / 100 for i in range(1, 31)], s_max=1.0)
     >>> result
     Is the observed value larger than the null draws?
-      observed 0.295; null mean 0.155, sd 0.08803, z = 1.59
+      observed 0.295; chance 0.155, sd 0.08655, z = 1.62
       p = 0.06452, Monte-Carlo interval [0.000844, 0.172] (95 %, Clopper-Pearson, independent draws)
       threshold at alpha = 0.05: 0.295; calibrated score 0
       chance-corrected score 0.1657 (0 at chance, 1 at s_max)
@@ -358,40 +243,41 @@ def calibrate(
     labels = _labels(names, shape)
     n_draws = len(values) - 1
     still = np.asarray(np.ptp(values[1:], axis=0) <= 2 * resolution)
-    _warn(n_draws, level, known, still)
+    notes = _notes(n_draws, level, known, still)
+    for note in notes:
+        warnings.warn(note, CalibtestWarning, stacklevel=2)
 
     found = calibrate_values(values, resolution, alpha=level, s_max=top, alternative=known)
-    mean = values[1:].mean(axis=0)
-    sd = np.where(still, 0.0, values[1:].std(axis=0, ddof=1)) if n_draws > 1 else np.full(shape, np.nan)
-    z = zscores(values[0], mean, sd)
-    corrected = None if top is None else chance_corrected(values[0], mean, top)
+    pvalue = pvalues(values, resolution, alternative=known)
+    chance = values[1:].mean(axis=0)
+    chance_sd = np.where(still, 0.0, values[1:].std(axis=0))
     interval = monte_carlo_interval(values, resolution, alternative=known)
     assert interval is not None  # the draws are never taken to be all relabellings
 
-    adjusted, omnibus = None, None
+    adjusted_pvalue, omnibus = None, None
     if synchronised:
-        orbit = Orbit(values.reshape(_grid_shape(values.shape)), resolution.reshape(_grid_shape(values.shape)[1:]))
+        grid = _grid_shape(values.shape)
+        orbit = Orbit(values.reshape(grid), resolution.reshape(grid[1:]))
         standardised = standardise(orbit)
-        # "less" asks of a distance what "greater" asks of a similarity: is it beyond chance on the way to s_max?
-        sign, asked = (-1, "greater") if known == "less" else (1, known)
-        evidence = standardised.evidence(alternative=asked, sign=sign)
-        adjusted = step_down(evidence, standardised.tolerance).reshape(shape)
+        adjusted_pvalue = adjusted(standardised.evidence(known), standardised.tolerance, pvalue.reshape(grid[1:]))
         if aggregate is not None or shape:
-            chosen = _aggregate(aggregate, shape)
-            aggregated = chosen(orbit, standardised=standardised, alternative=asked, sign=sign)
-            omnibus = aggregated.calibrate(orbit, alpha=level, s_max=top)
+            # a score that is tested for being small is taken for a distance: its best cell is the smallest
+            sign = -1 if known == "less" else 1
+            omnibus = _aggregate(aggregate, shape)(orbit, standardised, known, sign).calibrate(
+                orbit, alpha=level, s_max=top
+            )
 
     return CalibrationResult(
         statistic=_cell(values[0]),
-        pvalue=_cell(pvalues(values, resolution, alternative=known)),
+        pvalue=_cell(pvalue),
         threshold=_cell(found.threshold),
         lower_threshold=None if found.lower_threshold is None else _cell(found.lower_threshold),
         calibrated=_cell(found.calibrated),
         null_distribution=values[1:],
-        null_mean=_cell(mean),
-        null_sd=_defined(sd),
-        zscore=_defined(z),
-        chance_corrected=None if corrected is None else _defined(corrected),
+        chance=_cell(chance),
+        chance_sd=_cell(chance_sd),
+        zscore=_cell(zscores(values[0], chance, chance_sd)),
+        chance_corrected=_cell(np.full(shape, np.nan) if top is None else chance_corrected(values[0], chance, top)),
         interval=interval,
         min_pvalue=min_pvalue(len(values), known),
         alpha=level,
@@ -399,9 +285,10 @@ def calibrate(
         s_max=top,
         n_resamples=n_draws,
         synchronised=bool(synchronised),
-        adjusted=None if adjusted is None else _cell(adjusted),
+        adjusted_pvalue=None if adjusted_pvalue is None else _cell(adjusted_pvalue.reshape(shape)),
         omnibus=omnibus,
         names=labels,
+        notes=tuple(notes),
     )
 
 
@@ -494,15 +381,14 @@ def _checked_s_max(s_max: float | None, values: Float, alternative: Alternative)
     return top
 
 
-def _warn(n_draws: int, alpha: float, alternative: Alternative, still: NDArray[np.bool_]) -> None:
+def _notes(n_draws: int, alpha: float, alternative: Alternative, still: NDArray[np.bool_]) -> list[str]:
+    notes = []
     smallest = min_pvalue(n_draws + 1, alternative)
     if smallest > alpha:
         needed = math.ceil((2 if alternative == "two-sided" else 1) / alpha - 1e-9) - 1
-        warnings.warn(
+        notes.append(
             f"{n_draws} null draws cannot give a p-value below {smallest:.4g}, which is above alpha = {alpha:g}; use "
-            f"at least {needed} draws",
-            CalibtestWarning,
-            stacklevel=3,
+            f"at least {needed} draws"
         )
     if still.any() and n_draws > 1:
         where = (
@@ -510,11 +396,8 @@ def _warn(n_draws: int, alpha: float, alternative: Alternative, still: NDArray[n
             if still.ndim == 0
             else f"the null draws of {int(still.sum())} cells do not vary"
         )
-        warnings.warn(
-            f"{where}, so their z-score is undefined; check that each draw relabelled the items",
-            CalibtestWarning,
-            stacklevel=3,
-        )
+        notes.append(f"{where}, so their z-score is undefined; check that each draw relabelled the items")
+    return notes
 
 
 def _labels(names: Names | None, shape: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
@@ -548,7 +431,7 @@ def _grid_shape(shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 def _aggregate(aggregate: str | Aggregate | Callable[[Float], ArrayLike] | None, shape: tuple[int, ...]) -> Aggregate:
     chosen = StudentizedMax() if aggregate is None else resolve_aggregate(aggregate)
-    if isinstance(chosen, RowMaxMean | ColumnMaxMean) and len(shape) != 2:
+    if isinstance(chosen, InCellUnits) and chosen.grid and len(shape) != 2:
         raise InputError(
             f"aggregate {chosen.name!r} needs a two-dimensional observed, left layers by right layers, got shape "
             f"{shape}; use 'max' or 'mean' instead"
@@ -575,27 +458,3 @@ def _cell(values: ArrayLike) -> float | Float:
     array = array.view()
     array.flags.writeable = False
     return array
-
-
-def _defined(values: Float) -> float | Float | None:
-    """As `_cell`, with None for one undefined number."""
-    cell = _cell(values)
-    return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def _plain(cells: float | Float) -> Any:
-    """Numbers and nested lists of numbers, with None where undefined."""
-    if isinstance(cells, float | int):
-        return cells if math.isfinite(cells) else None
-    array = np.asarray(cells)
-    if np.isfinite(array).all():
-        return array.tolist()
-    plain = array.astype(object)
-    plain[~np.isfinite(array)] = None
-    return plain.tolist()
-
-
-def _threshold_words(result: CalibrationResult) -> str:
-    if result.lower_threshold is None:
-        return f"threshold at alpha = {result.alpha:g}: {result.threshold:.4g}"
-    return f"thresholds at alpha = {result.alpha:g}: {result.lower_threshold:.4g} and {result.threshold:.4g}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calibtest.inference.calibration import calibrate_orbit, chance_corrected, zscores
+from calibtest.inference.calibration import calibrate_values, chance_corrected, zscores
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import orbit_interval, orbit_pvalues, single_step, step_down
+from calibtest.inference.pvalues import Alternative, adjusted, monte_carlo_interval, pvalues, single_step
 from calibtest.inference.standardise import Standardised
 from calibtest.metrics.claims import Claims
 
@@ -29,11 +29,12 @@ class Cells:
     chance, chance_sd : mean and sd of the score over relabellings (closed form where there is one)
     zscore : ``(score - chance) / chance_sd``; NaN where the score never varies
     chance_corrected : ``(score - chance) / (best value - chance)``; NaN for scores without a best value
-    threshold : order statistic that the score must pass at level alpha
+    threshold : order statistic that the score must pass at level alpha (two-sided: the upper one)
+    lower_threshold : the lower one of a two-sided test, else None
     calibrated : 0 unless significant, else the share of the way from the threshold to the best value
     pvalue : permutation p-value of the cell on its own
     adjusted_pvalue, single_step_pvalue : Westfall-Young p-values over all cells (step-down, single step)
-    interval_low, interval_high : Monte-Carlo interval of ``pvalue`` (equal to it when all relabellings were used)
+    pvalue_low, pvalue_high : Monte-Carlo interval of ``pvalue`` (equal to it when all relabellings were used)
     uninformative : True where the score is the same under every relabelling
     """
 
@@ -43,12 +44,13 @@ class Cells:
     zscore: Float
     chance_corrected: Float
     threshold: Float
+    lower_threshold: Float | None
     calibrated: Float
     pvalue: Float
     adjusted_pvalue: Float
     single_step_pvalue: Float
-    interval_low: Float
-    interval_high: Float
+    pvalue_low: Float
+    pvalue_high: Float
     uninformative: NDArray[np.bool_]
 
 
@@ -65,10 +67,24 @@ def read_cells(
     claims: Claims,
     *,
     alpha: float,
-    alternative: str,
+    tail: Alternative,
+    s_max: float | None,
 ) -> Cells:
-    """All cell-wise results of an orbit."""
-    sign = 1 if claims.larger_is_more_similar else -1
+    """All cell-wise results of an orbit.
+
+    Parameters
+    ----------
+    orbit, standardised, moments
+        Scores under every relabelling, the same on one scale, and their closed-form moments where there are any.
+    claims : Claims
+        Claims of the metric.
+    alpha : float
+        Level.
+    tail : {"greater", "less", "two-sided"}
+        The tail of the scores that is tested.
+    s_max : float or None
+        Best value of the score, where the tail leads there.
+    """
     top = best_value(claims)
     if moments is not None:
         chance, chance_sd = moments.mean, moments.sd
@@ -76,12 +92,13 @@ def read_cells(
         rows = orbit.values if orbit.exhaustive else orbit.null
         chance, chance_sd = rows.mean(axis=0), rows.std(axis=0)
     chance_sd = np.where(standardised.uninformative, 0.0, chance_sd)
-    found = calibrate_orbit(
-        orbit, alpha=alpha, s_max=None if alternative == "two-sided" else top, alternative=alternative, sign=sign
+    values, resolution = orbit.values, orbit.resolution
+    found = calibrate_values(values, resolution, alpha=alpha, s_max=s_max, alternative=tail)
+    pvalue = pvalues(values, resolution, alternative=tail)
+    interval = monte_carlo_interval(
+        values, resolution, alternative=tail, coset_size=orbit.coset_size, exhaustive=orbit.exhaustive
     )
-    pvalue = orbit_pvalues(orbit, alternative=alternative, sign=sign)
-    evidence = standardised.evidence(alternative=alternative, sign=sign)
-    interval = orbit_interval(orbit, alternative=alternative, sign=sign)
+    evidence, tolerance = standardised.evidence(tail), standardised.tolerance
     return Cells(
         scores=orbit.observed,
         chance=chance,
@@ -91,23 +108,12 @@ def read_cells(
         if top is None
         else chance_corrected(orbit.observed, chance, top),
         threshold=found.threshold,
+        lower_threshold=found.lower_threshold,
         calibrated=found.calibrated,
         pvalue=pvalue,
-        adjusted_pvalue=_at_least(pvalue, step_down(evidence, standardised.tolerance), evidence[0]),
-        single_step_pvalue=_at_least(pvalue, single_step(evidence, standardised.tolerance), evidence[0]),
-        interval_low=np.asarray(pvalue if interval is None else interval.low),
-        interval_high=np.asarray(pvalue if interval is None else interval.high),
+        adjusted_pvalue=adjusted(evidence, tolerance, pvalue),
+        single_step_pvalue=adjusted(evidence, tolerance, pvalue, procedure=single_step),
+        pvalue_low=np.asarray(pvalue if interval is None else interval.low),
+        pvalue_high=np.asarray(pvalue if interval is None else interval.high),
         uninformative=standardised.uninformative,
     )
-
-
-def _at_least(pvalue: Float, adjusted: Float, evidence: Float) -> Float:
-    """Adjusted p-values that are nowhere below the cell's own, and still never fall from strong cells to weak ones.
-
-    A one-sided adjusted p-value never is; a two-sided one (by the largest ``|z|``) can be, because a cell's own two-sided
-    p-value is twice its smaller tail.
-    """
-    order = np.argsort(-evidence, axis=None, kind="stable")
-    raised = np.empty(adjusted.size)
-    raised[order] = np.maximum.accumulate(np.maximum(pvalue, adjusted).ravel()[order])
-    return raised.reshape(adjusted.shape)

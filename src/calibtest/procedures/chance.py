@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from calibtest.errors import InputError
+from calibtest.errors import CalibtestWarning, InputError
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
 from calibtest.procedures.comparison import compare
+from calibtest.procedures.notes import data_notes
 from calibtest.schemes.exchangeable import Exchangeable
-from calibtest.stacks import LayerStack
+from calibtest.stacks import as_stack
 
 __all__ = ["ChanceLevel", "chance_level"]
 
@@ -52,6 +54,11 @@ def chance_level(metric: str | Metric, x: Any, y: Any) -> ChanceLevel:
     InputError
         When the metric has no closed form (use `alignment_test`, which estimates it from the draws).
 
+    Warns
+    -----
+    CalibtestWarning
+        When one item or unit dominates, or items have ties.
+
     Examples
     --------
     >>> import numpy as np, calibtest
@@ -63,12 +70,18 @@ def chance_level(metric: str | Metric, x: Any, y: Any) -> ChanceLevel:
     0.1
     """
     chosen = resolve_metric(metric)
-    comparison = compare(LayerStack.build(x, name="X"), LayerStack.build(y, name="Y"), chosen, skip_undefined=False)
+    left, right = as_stack(x, "X"), as_stack(y, "Y")
+    for side in (left, right):
+        if len(side) != 1:
+            raise InputError(
+                f"chance_level compares one layer with one, but {side.name} has {len(side)} layers; use alignment_scores for a grid"
+            )
+    comparison = compare(left, right, chosen, skip_undefined=False)
     moments = comparison.moments(Exchangeable())
     if moments is None:
         raise InputError(
             f"metric {chosen.name} has no closed-form chance level; alignment_test estimates it from its draws"
         )
-    if moments.mean.size != 1:
-        raise InputError("chance_level compares one layer with one; use alignment_scores for a grid")
+    for note in data_notes(comparison, None):
+        warnings.warn(note, CalibtestWarning, stacklevel=2)
     return ChanceLevel(float(moments.mean[0, 0]), float(moments.sd[0, 0]))

@@ -10,7 +10,6 @@ import numpy as np
 
 from calibtest.errors import CalibtestError, InputError, UndefinedScoreError
 from calibtest.forms.evaluation import Evaluation
-from calibtest.forms.matching import Matching
 from calibtest.inference.closed_form import closed_form_moments
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
@@ -29,7 +28,15 @@ Precision = Literal["float64", "float32"]
 
 @dataclass(frozen=True)
 class Skipped:
-    """A layer that could not be compared, and why."""
+    """A layer that could not be compared, and why.
+
+    Attributes
+    ----------
+    side, layer : str
+        Name of the stack and of the layer.
+    reason : str
+        Why its score is undefined.
+    """
 
     side: str
     layer: str
@@ -42,6 +49,10 @@ class Comparison:
 
     Attributes
     ----------
+    metric : Metric
+        The score that they are prepared for.
+    paired : Paired
+        The two stacks, over the same items in the same order.
     lefts, rights : dict of str to state
         Prepared layers by name.
     skipped : tuple of Skipped
@@ -123,13 +134,12 @@ def compare(
     if precision not in ("float64", "float32"):
         raise InputError(f"precision must be 'float64' or 'float32', got {precision!r}")
     paired = pair(a, b)
-    if isinstance(metric.form, Matching):
-        n, n_layers = paired.left.n_items, len(paired.left) + len(paired.right)
-        require_memory(
-            (n_layers + 1) * metric.form.state_bytes(n, precision),
-            f"comparing {n_layers} layers of {n:,} items under {metric.name} keeps a relation between all items a layer, which",
-            "select fewer layers, use precision='float32', fewer items or a neighbour metric",
-        )
+    n, n_layers = paired.left.n_items, len(paired.left) + len(paired.right)
+    require_memory(
+        (n_layers + 1) * metric.form.state_bytes(n, precision),
+        f"comparing {n_layers} layers of {n:,} items under {metric.name} keeps a relation between all items a layer, which",
+        "select fewer layers, use precision='float32', fewer items or a neighbour metric",
+    )
     skipped: list[Skipped] = []
     states: list[dict[str, Any]] = []
     for stack, prepare in ((paired.left, metric.source), (paired.right, metric.target)):
@@ -163,7 +173,7 @@ def draw(
     if draws not in (None, "cosets", "independent"):
         raise InputError(f"draws must be 'cosets' or 'independent', got {draws!r}")
     metric, n = comparison.metric, comparison.n_items
-    cosets = getattr(metric.form, "prefers_cosets", True) if draws is None else draws == "cosets"
+    cosets = metric.form.prefers_cosets if draws is None else draws == "cosets"
     require_room(n_resamples, n, len(comparison.lefts) * len(comparison.rights), cosets=cosets)
     relabellings = scheme.draw(n, n_resamples, rng, cosets=cosets)
     if relabellings.n_items != n:  # a scheme of the user's own
@@ -199,7 +209,7 @@ def describe(relabellings: Relabellings) -> str:
         return f"all {total:,} {kind} (enumerated, identity included)"
     if isinstance(relabellings, Explicit):
         return f"{total - 1:,} independent relabellings"
-    return f"{total - 1:,} relabellings ({relabellings.n_cosets:,} cosets of {relabellings.period:,} shifts)"
+    return f"{total - 1:,} relabellings ({relabellings.n_cosets:,} coset{'s' if relabellings.n_cosets != 1 else ''} of {relabellings.period:,} shifts)"
 
 
 def check_resamples(n_resamples: int) -> int:
@@ -240,12 +250,19 @@ def verify_null(orbit: Orbit, moments: MomentGrid) -> float:
     CalibtestError
         When the deviation is impossible: the engine is wrong, and no p-value may leave it.
     """
-    spread = np.where(moments.sd > 0, moments.sd, np.inf)
-    deviation = np.abs(orbit.null.mean(axis=0) - moments.mean) / spread * np.sqrt(orbit.n_resamples)
-    worst = float(deviation.max(initial=0.0))
-    # the sd is exact, so by Chebyshev's inequality this happens less than once in a million even for the worst data
-    if worst > 1000.0:
+    # a difference within rounding is none, and a score that varies by rounding alone has no sd to speak of
+    rounding = 2.0 * orbit.resolution
+    deviation = np.maximum(np.abs(orbit.null.mean(axis=0) - moments.mean) - rounding, 0.0)
+    worst = float(
+        (deviation / np.maximum(moments.sd, np.maximum(rounding, np.finfo(np.float64).tiny))).max(initial=0.0)
+    )
+    # The rows of a coset depend on each other, so only the cosets count as independent. The mean of one varies no more
+    # than a single draw does, and the sd of a draw is exact: by Chebyshev's inequality a mean of so many blocks lies
+    # this far out less than once in a million even for the worst data.
+    n_blocks = orbit.n_resamples if orbit.coset_size is None else len(orbit.values) // orbit.coset_size
+    if worst * np.sqrt(n_blocks) > 1000.0:
         raise CalibtestError(
-            f"the null draws have a mean {worst:.0f} standard errors from its exact value; please report this with the data"
+            f"the null draws have a mean {worst:.3g} standard deviations of the score from its exact value, which "
+            f"{n_blocks:,} independent blocks of draws cannot have by chance; please report this with the data"
         )
-    return worst
+    return worst * float(np.sqrt(orbit.n_resamples))

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibtest.errors import CalibtestWarning
-from calibtest.inference.aggregates import Aggregate, Aggregated, Omnibus, StudentizedMax, resolve_aggregate
+from calibtest.inference.aggregates import Aggregate, Omnibus, resolve_aggregate
 from calibtest.inference.calibration import check_alpha
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
-from calibtest.inference.pvalues import MonteCarloInterval, check_alternative
+from calibtest.inference.pvalues import Alternative, MonteCarloInterval, check_alternative, flipped
 from calibtest.inference.standardise import Standardised, standardise
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
+from calibtest.parallel import use_threads
 from calibtest.procedures.cells import Cells, best_value, read_cells
 from calibtest.procedures.comparison import (
-    Comparison,
     Draws,
     Precision,
     Skipped,
@@ -37,7 +37,7 @@ from calibtest.procedures.notes import data_notes, design_notes
 from calibtest.procedures.provenance import Provenance, provenance
 from calibtest.schemes.protocol import Scheme
 from calibtest.schemes.resolve import resolve_scheme
-from calibtest.stacks import LayerStack
+from calibtest.stacks import LayerStack, as_stack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,9 @@ class LayersResult:
         (L_a, L_b) grids: scores, chance levels, z, thresholds, calibrated scores, p-values.
     omnibus : Omnibus
         Test of the whole search: statistic, p-value and null distribution of the aggregate.
-    best : (str, str)
-        The pair of layers that the aggregate singles out.
+    best : (str, str) or None
+        The pair of layers that the aggregate singles out; None for an aggregate that speaks of several pairs, such as
+        ``"mean"``.
     skipped : tuple of Skipped
         Layers without a defined score, and why.
     notes : tuple of str
@@ -73,14 +74,22 @@ class LayersResult:
     moments : MomentGrid or None
         Closed-form chance mean and sd, where there are any.
     null_check : float or None
-        Largest deviation of a null mean from its closed form, in standard errors.
+        Largest deviation of a null mean from its closed form, in standard errors of independent draws.
+    metric : Metric
+        The score that was tested.
+    alpha : float
+        Level of thresholds and calibrated scores.
+    alternative : {"greater", "less", "two-sided"}
+        The question, said of similarity.
+    evidence : (L_a, L_b) array
+        Studentised scores in the direction of the question; the largest is the strongest evidence.
     """
 
     layers_a: tuple[str, ...]
     layers_b: tuple[str, ...]
     cells: Cells
     omnibus: Omnibus
-    best: tuple[str, str]
+    best: tuple[str, str] | None
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     provenance: Provenance
@@ -89,8 +98,8 @@ class LayersResult:
     null_check: float | None
     metric: Metric
     alpha: float
-    alternative: str
-    standardised: Standardised = field(repr=False)
+    alternative: Alternative
+    evidence: Float
 
     # ---- the search as a whole
     @property
@@ -135,6 +144,11 @@ class LayersResult:
         return self.cells.chance
 
     @property
+    def chance_sd(self) -> Float:
+        """(L_a, L_b) standard deviations of the scores over relabellings."""
+        return self.cells.chance_sd
+
+    @property
     def chance_corrected(self) -> Float:
         """(L_a, L_b) ``(score - chance) / (best value - chance)``."""
         return self.cells.chance_corrected
@@ -146,13 +160,28 @@ class LayersResult:
 
     @property
     def threshold(self) -> Float:
-        """(L_a, L_b) scores that must be passed at level alpha."""
+        """(L_a, L_b) scores that must be passed at level alpha (two-sided: the upper ones)."""
         return self.cells.threshold
+
+    @property
+    def lower_threshold(self) -> Float | None:
+        """(L_a, L_b) lower thresholds of a two-sided test, else None."""
+        return self.cells.lower_threshold
 
     @property
     def calibrated(self) -> Float:
         """(L_a, L_b) calibrated scores, positive exactly where the cell's own p is at most alpha."""
         return self.cells.calibrated
+
+    @property
+    def cell_pvalue(self) -> Float:
+        """(L_a, L_b) p-values of every pair on its own, not adjusted for the search."""
+        return self.cells.pvalue
+
+    @property
+    def adjusted_pvalue(self) -> Float:
+        """(L_a, L_b) p-values adjusted for the search over all pairs (Westfall-Young step-down)."""
+        return self.cells.adjusted_pvalue
 
     def aggregate(self, how: str | Aggregate | Callable[[Float], Float]) -> Omnibus:
         """The whole search judged by another aggregate, from the same relabellings.
@@ -168,13 +197,12 @@ class LayersResult:
         -------
         Omnibus
         """
-        return self._aggregated(resolve_aggregate(how)).calibrate(
-            self.orbit, alpha=self.alpha, s_max=best_value(self.metric.claims)
+        sign = self.metric.claims.sign
+        aggregated = resolve_aggregate(how)(
+            self.orbit, _standardised(self.orbit, self.moments), flipped(self.alternative, sign), sign
         )
-
-    def _aggregated(self, aggregate: Aggregate) -> Aggregated:
-        return aggregate(
-            self.orbit, standardised=self.standardised, alternative=self.alternative, sign=_sign(self.metric)
+        return aggregated.calibrate(
+            self.orbit, alpha=self.alpha, s_max=_best_value_towards(self.alternative, self.metric)
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -184,7 +212,8 @@ class LayersResult:
         -------
         pandas.DataFrame
             Columns ``layer_a, layer_b, score, chance, chance_sd, zscore, chance_corrected, threshold, calibrated,
-            pvalue, pvalue_low, pvalue_high, pvalue_adjusted, informative``.
+            pvalue, pvalue_low, pvalue_high, pvalue_adjusted, informative``, and after ``threshold`` a
+            ``lower_threshold`` where the test was two-sided.
         """
         from calibtest.report.table import layers_frame
 
@@ -208,10 +237,6 @@ class LayersResult:
         return layers_text(self)
 
 
-def _sign(metric: Metric) -> int:
-    return 1 if metric.claims.larger_is_more_similar else -1
-
-
 def layers_test(
     a: Any,
     b: Any,
@@ -221,7 +246,7 @@ def layers_test(
     scheme: str | Scheme | None = None,
     groups: Any = None,
     n_resamples: int = 9999,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
     alpha: float = 0.05,
     draws: Draws | None = None,
     precision: Precision = "float64",
@@ -298,96 +323,100 @@ def layers_test(
     >>> result.pvalue < 0.01  # after searching all four pairs
     True
     """
-    chosen = resolve_metric(metric)
-    how = resolve_aggregate(aggregate)
-    plan = resolve_scheme(scheme, groups)
-    level, direction, asked = check_alpha(alpha), check_alternative(alternative), check_resamples(n_resamples)
-    check_workers(n_jobs, progress)
-    comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
-    result = run(
-        comparison,
-        how,
-        plan,
-        n_resamples=asked,
-        alternative=direction,
-        alpha=level,
+    return run(
+        as_stack(a, "A", layers_axis=True),
+        as_stack(b, "B", layers_axis=True),
+        metric=metric,
+        aggregate=aggregate,
+        scheme=scheme,
+        groups=groups,
+        n_resamples=n_resamples,
+        alternative=alternative,
+        alpha=alpha,
         draws=draws,
+        precision=precision,
         rng=rng,
         n_jobs=n_jobs,
         progress=progress,
     )
-    for note in result.notes:
-        warnings.warn(note, CalibtestWarning, stacklevel=2)
-    return result
-
-
-def as_stack(obj: Any, name: str) -> LayerStack:
-    """Stack meant by any of the inputs that a grid accepts."""
-    if isinstance(obj, LayerStack):
-        return LayerStack.build(obj, name=obj.name)
-    return LayerStack.build(obj, name=name, layers_axis=getattr(obj, "ndim", 0) == 3)
 
 
 def run(
-    comparison: Comparison,
-    aggregate: Aggregate,
-    scheme: Scheme,
+    a: LayerStack,
+    b: LayerStack,
     *,
+    metric: str | Metric | Callable[[Any, Any], float],
+    aggregate: str | Aggregate | Callable[[Float], Float],
+    scheme: str | Scheme | None,
+    groups: Any,
     n_resamples: int,
-    alternative: str,
+    alternative: Alternative,
     alpha: float,
     draws: Draws | None,
+    precision: Precision,
     rng: Any,
     n_jobs: int | None,
     progress: Callable[[float], None] | None,
+    skip_undefined: bool = True,
 ) -> LayersResult:
-    """Draw, evaluate and read: everything after the input has been checked."""
-    metric, n = comparison.metric, comparison.n_items
-    generator, seed = seeded(rng)
-    relabellings = draw(scheme, comparison, n_resamples, generator, draws)
-    orbit = comparison.orbit(relabellings, threads=n_jobs, progress=progress)
-    moments = comparison.moments(scheme)
-    null_check = None if moments is None or orbit.n_resamples < 1 else verify_null(orbit, moments)
-    standardised = (
-        standardise(orbit) if moments is None else standardise(orbit, mean=moments.mean, sd=_floored(moments.sd, orbit))
-    )
-    cells = read_cells(orbit, standardised, moments, metric.claims, alpha=alpha, alternative=alternative)
-    aggregated = aggregate(orbit, standardised=standardised, alternative=alternative, sign=_sign(metric))
-    omnibus = aggregated.calibrate(orbit, alpha=alpha, s_max=best_value(metric.claims))
+    """Check, draw, evaluate, read and warn: what every test of two stacks does (called by a public function)."""
+    chosen, how, plan = resolve_metric(metric), resolve_aggregate(aggregate), resolve_scheme(scheme, groups)
+    level, asked = check_alpha(alpha), check_resamples(n_resamples)
+    tail = flipped(check_alternative(alternative), chosen.claims.sign)
+    check_workers(n_jobs, progress)
+    with use_threads(n_jobs):
+        comparison = compare(a, b, chosen, precision=precision, skip_undefined=skip_undefined)
+        generator, seed = seeded(rng)
+        relabellings = draw(plan, comparison, asked, generator, draws)
+        orbit = comparison.orbit(relabellings, threads=n_jobs, progress=progress)
+        moments = comparison.moments(plan)
+        null_check = None if moments is None or orbit.n_resamples < 1 else verify_null(orbit, moments)
+        standardised = _standardised(orbit, moments)
+        s_max = _best_value_towards(alternative, chosen)
+        cells = read_cells(orbit, standardised, moments, chosen.claims, alpha=level, tail=tail, s_max=s_max)
+        aggregated = how(orbit, standardised, tail, chosen.claims.sign)
+        omnibus = aggregated.calibrate(orbit, alpha=level, s_max=s_max)
+        notes = data_notes(comparison, plan)
     names_a, names_b = tuple(comparison.lefts), tuple(comparison.rights)
-    studentized = isinstance(aggregate, StudentizedMax)
-    strength = (
-        standardised.evidence(alternative=alternative, sign=_sign(metric))[0]
-        if studentized
-        else (-1 if alternative == "less" else 1) * _sign(metric) * orbit.observed
-    )
-    best = np.unravel_index(int(np.argmax(strength)), strength.shape)
-    notes = data_notes(comparison, scheme)
-    notes += design_notes(omnibus.min_pvalue, alpha, scheme.order(n), n)
+    notes += design_notes(omnibus.min_pvalue, level, plan, comparison.n_items)
     if cells.uninformative.any():
         notes.append(
             f"{int(cells.uninformative.sum())} of {cells.uninformative.size} layer pairs have the same score under every "
             "relabelling and carry no evidence (their calibrated score is 0)"
         )
+    for note in notes:
+        warnings.warn(note, CalibtestWarning, stacklevel=3)
     return LayersResult(
         layers_a=names_a,
         layers_b=names_b,
         cells=cells,
         omnibus=omnibus,
-        best=(names_a[int(best[0])], names_b[int(best[1])]),
+        best=None if aggregated.best is None else (names_a[aggregated.best[0]], names_b[aggregated.best[1]]),
         skipped=comparison.skipped,
         notes=tuple(notes),
-        provenance=provenance(comparison, scheme, describe(relabellings), seed),
+        provenance=provenance(comparison, plan, describe(relabellings), seed),
         orbit=orbit,
         moments=moments,
         null_check=null_check,
-        metric=metric,
-        alpha=alpha,
+        metric=chosen,
+        alpha=level,
         alternative=alternative,
-        standardised=standardised,
+        evidence=_evidence(standardised, tail),
     )
 
 
-def _floored(sd: Float, orbit: Orbit) -> Float:
-    """Closed-form sd, never below the rounding of the statistic (a constant cell is recognised by its orbit)."""
-    return np.maximum(sd, orbit.resolution)
+def _standardised(orbit: Orbit, moments: MomentGrid | None) -> Standardised:
+    if moments is None:
+        return standardise(orbit)
+    # never below the rounding of the statistic: a constant cell is recognised by its orbit
+    return standardise(orbit, mean=moments.mean, sd=np.maximum(moments.sd, orbit.resolution))
+
+
+def _evidence(standardised: Standardised, tail: Alternative) -> Float:
+    """Row 0 of the evidence, as a copy: a view would keep the whole orbit of z-scores alive."""
+    return np.array(standardised.evidence(tail)[0])
+
+
+def _best_value_towards(alternative: Alternative, metric: Metric) -> float | None:
+    """Score at perfect agreement, to which only the way to more similarity leads."""
+    return best_value(metric.claims) if alternative == "greater" else None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from calibtest.errors import listing
 from calibtest.parallel import map_threads
 from calibtest.prepare.diagnose import Traits, traits
 from calibtest.procedures.comparison import Comparison
@@ -35,10 +36,11 @@ def data_notes(comparison: Comparison, scheme: Scheme | None) -> list[str]:
     return notes
 
 
-def design_notes(min_pvalue: float, alpha: float, order: int, n_items: int) -> list[str]:
-    """A sentence when the level cannot be reached."""
+def design_notes(min_pvalue: float, alpha: float, scheme: Scheme, n_items: int) -> list[str]:
+    """A sentence when the level cannot be reached; only then are the relabellings of the scheme counted."""
     if min_pvalue <= alpha * (1 + 1e-12):
         return []
+    order = scheme.order(n_items)
     return [
         f"alpha = {alpha:g} is out of reach: with {n_items} items this design has {order:,} distinct permutations "
         f"(arrangements), and the relabellings used can give no p below {min_pvalue:.4g}"
@@ -58,7 +60,7 @@ def _traits_of(stack: LayerStack, kept: Iterable[str]) -> dict[str, Traits]:
 def _where(stack: LayerStack, layers: list[str]) -> str:
     if len(stack) == 1:
         return stack.name
-    shown = ", ".join(repr(layer) for layer in layers[:5]) + (f" and {len(layers) - 5} more" if len(layers) > 5 else "")
+    shown = listing([repr(layer) for layer in layers], 5)
     return f"{stack.name} (layer{'s' if len(layers) > 1 else ''} {shown})"
 
 

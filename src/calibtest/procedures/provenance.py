@@ -3,16 +3,53 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from calibtest.arrays import Kind
 from calibtest.procedures.comparison import Comparison
 from calibtest.schemes.protocol import Scheme
 from calibtest.stacks import LayerStack
 
-__all__ = ["Provenance", "provenance"]
+__all__ = ["Input", "Provenance", "provenance", "versions"]
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """One side of a comparison: what it was, without what it held.
+
+    Attributes
+    ----------
+    name : str
+        What the side is called.
+    kind : str
+        What its layers hold.
+    source : str or None
+        File or folder that it came from.
+    widths : dict of str to int
+        Width of every layer.
+    """
+
+    name: str
+    kind: Kind
+    source: str | None
+    widths: dict[str, int]
+    _held: LayerStack | dict[str, str] = field(repr=False)
+
+    @classmethod
+    def of(cls, stack: LayerStack) -> Input:
+        """The side that `stack` is."""
+        return cls(stack.name, stack.kind, stack.source, dict(zip(stack.names, stack.widths, strict=True)), stack)
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of every layer (computed when asked for)."""
+        return self._held.digests() if isinstance(self._held, LayerStack) else dict(self._held)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: digests in place of the activations."""
+        return {**vars(self), "_held": self.digests()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +74,8 @@ class Provenance:
         Number of items.
     versions : dict of str to str
         Versions of Python and of the packages that took part.
+    inputs : (Input, Input)
+        The two sides.
     """
 
     metric: str
@@ -48,11 +87,11 @@ class Provenance:
     seed: int | str
     n_items: int
     versions: dict[str, str]
-    stacks: tuple[LayerStack, LayerStack]
+    inputs: tuple[Input, Input]
 
     def digests(self) -> dict[str, dict[str, str]]:
         """SHA-256 of every layer, by side (computed when asked for)."""
-        left, right = self.stacks
+        left, right = self.inputs
         return {f"a:{left.name}": left.digests(), f"b:{right.name}": right.digests()}
 
 
@@ -68,7 +107,7 @@ def provenance(comparison: Comparison, scheme: Scheme, relabellings: str, seed: 
         seed=seed,
         n_items=comparison.n_items,
         versions=versions(),
-        stacks=(comparison.paired.left, comparison.paired.right),
+        inputs=(Input.of(comparison.paired.left), Input.of(comparison.paired.right)),
     )
 
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from calibtest.errors import CalibtestWarning
 from calibtest.metrics.base import Metric
 from calibtest.metrics.registry import resolve_metric
+from calibtest.parallel import use_threads
 from calibtest.procedures.comparison import Precision, Skipped, check_workers, compare
-from calibtest.procedures.layers import as_stack
 from calibtest.procedures.notes import data_notes
 from calibtest.schemes.exchangeable import Exchangeable
 from calibtest.schemes.relabellings import Explicit
+from calibtest.stacks import as_stack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +38,7 @@ class ScoresResult:
         Raw scores.
     chance, chance_sd : (L_a, L_b) array or None
         Mean and sd of the score over free relabellings of the items, where there is a closed form.
-    skipped, notes
+    metric, skipped, notes
         As in `LayersResult`.
     """
 
@@ -98,16 +99,19 @@ def alignment_scores(
     """
     chosen = resolve_metric(metric)
     check_workers(n_jobs, None)
-    comparison = compare(as_stack(a, "A"), as_stack(b, "B"), chosen, precision=precision)
-    identity = Explicit(np.arange(comparison.n_items, dtype=np.int64)[None])
-    moments = comparison.moments(Exchangeable())
-    notes = tuple(data_notes(comparison, None))
+    left, right = as_stack(a, "A", layers_axis=True), as_stack(b, "B", layers_axis=True)
+    with use_threads(n_jobs):
+        comparison = compare(left, right, chosen, precision=precision)
+        identity = Explicit(np.arange(comparison.n_items, dtype=np.int64)[None])
+        scores = comparison.scores(identity, threads=n_jobs).values[0]
+        moments = comparison.moments(Exchangeable())
+        notes = tuple(data_notes(comparison, None))
     for note in notes:
         warnings.warn(note, CalibtestWarning, stacklevel=2)
     return ScoresResult(
         layers_a=tuple(comparison.lefts),
         layers_b=tuple(comparison.rights),
-        scores=comparison.scores(identity, threads=n_jobs).values[0],
+        scores=scores,
         chance=None if moments is None else moments.mean,
         chance_sd=None if moments is None else moments.sd,
         metric=chosen,

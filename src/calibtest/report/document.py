@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibtest.procedures.comparison import Skipped
-from calibtest.report.words import answer, best_cell, question
+from calibtest.procedures.provenance import Input, versions
+from calibtest.report.table import calibration_cells
+from calibtest.report.words import CALIBRATION_NULL, answer, best_cell, calibration_question, question
 
 if TYPE_CHECKING:
     from calibtest.inference.aggregates import Omnibus
     from calibtest.inference.pvalues import MonteCarloInterval
     from calibtest.procedures.alignment import AlignmentResult
+    from calibtest.procedures.calibrate import CalibrationResult
     from calibtest.procedures.layers import LayersResult
     from calibtest.procedures.scores import ScoresResult
-    from calibtest.stacks import LayerStack
 
-__all__ = ["alignment_document", "layers_document", "scores_document"]
+__all__ = ["alignment_document", "calibration_document", "layers_document", "scores_document"]
 
 # Raised whenever a key changes its meaning or goes away; new keys do not raise it.
 VERSION = 1
@@ -50,7 +52,7 @@ def layers_document(result: LayersResult, *, null: bool = False) -> str:
     if null:
         content["omnibus"]["null_distribution"] = result.omnibus.null_distribution
     at = best_cell(result)
-    content["best"] = _cell(result, *at)
+    content["best"] = None if at is None else _cell(result, *at)
     content["cells"] = [_cell(result, i, j) for i in range(len(result.layers_a)) for j in range(len(result.layers_b))]
     return _write(content)
 
@@ -69,6 +71,7 @@ def alignment_document(result: AlignmentResult, *, null: bool = False) -> str:
         "zscore": result.zscore,
         "chance_corrected": result.chance_corrected,
         "threshold": result.threshold,
+        **({} if result.lower_threshold is None else {"lower_threshold": result.lower_threshold}),
         "calibrated": result.calibrated,
     }
     if null:
@@ -107,6 +110,34 @@ def scores_document(result: ScoresResult) -> str:
     )
 
 
+def calibration_document(result: CalibrationResult, *, null: bool = False) -> str:
+    """The whole result of `calibrate` as a JSON document whose ``schema`` is ``"calibtest/calibration/1"``.
+
+    Numbers of cells are nested lists in the shape of the observed array, or plain numbers for a single one.
+    """
+    content = {
+        "schema": f"calibtest/calibration/{VERSION}",
+        "question": calibration_question(result),
+        "null": CALIBRATION_NULL,
+        "alternative": result.alternative,
+        "alpha": result.alpha,
+        "s_max": result.s_max,
+        "n_resamples": result.n_resamples,
+        "min_pvalue": result.min_pvalue,
+        "interval": {"confidence": result.interval.confidence, "method": result.interval.method},
+        "synchronised": result.synchronised,
+        "names": result.names,
+        **calibration_cells(result),
+        "notes": result.notes,
+        "versions": versions(),
+    }
+    if result.omnibus is not None:
+        content["omnibus"] = _omnibus(result.omnibus)
+    if null:
+        content["null_distribution"] = result.null_distribution
+    return _write(content)
+
+
 def _test(result: LayersResult) -> dict[str, Any]:
     """What every document of a test holds."""
     origin = result.provenance
@@ -132,7 +163,7 @@ def _test(result: LayersResult) -> dict[str, Any]:
         },
         "seed": origin.seed,
         "n_items": origin.n_items,
-        "inputs": {side: _stack(stack) for side, stack in zip("ab", origin.stacks, strict=True)},
+        "inputs": {side: _input(held) for side, held in zip("ab", origin.inputs, strict=True)},
         "skipped": _skipped(result.skipped),
         "notes": result.notes,
         "chance_from": "draws" if result.moments is None else "closed form",
@@ -152,10 +183,11 @@ def _cell(result: LayersResult, i: int, j: int) -> dict[str, Any]:
         "zscore": cells.zscore[i, j],
         "chance_corrected": cells.chance_corrected[i, j],
         "threshold": cells.threshold[i, j],
+        **({} if cells.lower_threshold is None else {"lower_threshold": cells.lower_threshold[i, j]}),
         "calibrated": cells.calibrated[i, j],
         "pvalue": cells.pvalue[i, j],
-        "pvalue_low": cells.interval_low[i, j],
-        "pvalue_high": cells.interval_high[i, j],
+        "pvalue_low": cells.pvalue_low[i, j],
+        "pvalue_high": cells.pvalue_high[i, j],
         "pvalue_adjusted": cells.adjusted_pvalue[i, j],
         "pvalue_single_step": cells.single_step_pvalue[i, j],
         "informative": not cells.uninformative[i, j],
@@ -185,16 +217,13 @@ def _interval(interval: MonteCarloInterval | None) -> dict[str, Any] | None:
     }
 
 
-def _stack(stack: LayerStack) -> dict[str, Any]:
-    digests = stack.digests()
+def _input(held: Input) -> dict[str, Any]:
+    digests = held.digests()
     return {
-        "name": stack.name,
-        "source": stack.source,
-        "kind": stack.kind,
-        "layers": [
-            {"name": name, "width": width, "sha256": digests[name]}
-            for name, width in zip(stack.names, stack.widths, strict=True)
-        ],
+        "name": held.name,
+        "source": held.source,
+        "kind": held.kind,
+        "layers": [{"name": name, "width": width, "sha256": digests[name]} for name, width in held.widths.items()],
     }
 
 

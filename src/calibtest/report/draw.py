@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from calibtest.report.words import answer, best_cell, column, n_pairs, number, setting, side_names
+from calibtest.report.words import answer, best_cell, column, n_pairs, number, setting, side_names, visible
 
 if TYPE_CHECKING:
     from calibtest.procedures.alignment import AlignmentResult
@@ -38,12 +38,16 @@ _MOST_NUMBERS = 12  # rows or columns up to which every cell shows its number
 _POINT = 1 / 72  # inch
 _BAR = 0.12  # inches: width of a colour bar, and of the gap between groups of panels
 
+# names are text, also when they hold dollar signs
+_LITERAL = rc_context({"text.parse_math": False})
 
+
+@_LITERAL
 def draw_layers(result: LayersResult) -> Figure:
     """Raw score, chance level and calibrated score of every pair of layers, side by side.
 
-    Raw score and chance share one colour scale, so that equal colours are equal numbers. The best pair is outlined, and
-    pairs whose adjusted p-value is above alpha are hatched in the calibrated panel.
+    Raw score and chance share one colour scale, so that equal colours are equal numbers. The pair that the search
+    singles out is outlined, and pairs whose adjusted p-value is above alpha are hatched in the calibrated panel.
 
     Parameters
     ----------
@@ -62,6 +66,7 @@ def draw_layers(result: LayersResult) -> Figure:
     figure, axes, bars = _canvas(panel, (2, 1), names_a, names_b, answer(result), _footnote(result))
 
     hidden = cells.adjusted_pvalue > result.alpha
+    best = best_cell(result)
     forwards = result.metric.claims.larger_is_more_similar
     shared = _scale(np.concatenate([cells.scores.ravel(), cells.chance.ravel()])), _map(_SCORES, forwards)
     own = _scale(cells.calibrated), _map(_CALIBRATED, True)
@@ -74,8 +79,8 @@ def draw_layers(result: LayersResult) -> Figure:
         _heatmap(ax, grid, norm, cmap, hidden if ax is axes[2] else None)
         ax.set_title(heading, fontsize=10.5, color=_INK, pad=7)
         _name_columns(ax, names_b, panel[0])
-        if n_pairs(result) > 1:
-            _outline(ax, best_cell(result), panel[0] / len(names_b))
+        if best is not None and n_pairs(result) > 1:
+            _outline(ax, best, panel[0] / len(names_b))
     _name_rows(axes, names_a, panel[1])
     _hatch(axes[2], hidden)
     for bar, (norm, cmap) in zip(bars, (shared, own), strict=True):
@@ -87,6 +92,7 @@ def draw_layers(result: LayersResult) -> Figure:
     return figure
 
 
+@_LITERAL
 def draw_scores(result: ScoresResult, *, names: tuple[str, str] = ("A", "B")) -> Figure:
     """Raw scores without a test, beside their chance level where it has a closed form.
 
@@ -123,6 +129,7 @@ def draw_scores(result: ScoresResult, *, names: tuple[str, str] = ("A", "B")) ->
     return figure
 
 
+@_LITERAL
 def draw_alignment(result: AlignmentResult) -> Figure:
     """Null distribution of one pair, with the observed score and the threshold.
 
@@ -245,6 +252,7 @@ def _shared_head(names: Sequence[str]) -> str:
 
 
 def _short(name: str) -> str:
+    name = visible(name)
     if len(name) <= _LONGEST_NAME:
         return name
     head = (_LONGEST_NAME - 1) // 2
@@ -366,7 +374,7 @@ def _colour_bar(figure: Figure, ax: Axes, norm: Normalize, cmap: Colormap) -> No
 
 def _footnote(result: LayersResult) -> str:
     parts = [setting(result)]
-    if n_pairs(result) > 1:
+    if result.best is not None and n_pairs(result) > 1:
         parts.append(f"outlined: best pair by {result.omnibus.aggregate}")
     if (result.cells.adjusted_pvalue > result.alpha).any():
         parts.append(f"hatched: {'p' if n_pairs(result) == 1 else 'adjusted p'} > {result.alpha:g}")

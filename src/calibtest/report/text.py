@@ -12,6 +12,7 @@ from calibtest.report.words import (
     answer,
     best_cell,
     by_strength,
+    calibration_question,
     column,
     n_pairs,
     number,
@@ -20,11 +21,13 @@ from calibtest.report.words import (
     question,
     setting,
     uncertainty,
+    visible,
     with_threshold,
 )
 
 if TYPE_CHECKING:
     from calibtest.procedures.alignment import AlignmentResult
+    from calibtest.procedures.calibrate import CalibrationResult
     from calibtest.procedures.layers import LayersResult
     from calibtest.procedures.scores import ScoresResult
 
@@ -32,13 +35,19 @@ __all__ = [
     "LAYERS_HEADER",
     "SCORES_HEADER",
     "alignment_text",
+    "best_pair",
+    "calibration_text",
+    "layers_facts",
     "layers_rows",
     "layers_text",
+    "scores_heading",
     "scores_rows",
     "scores_text",
+    "strongest",
 ]
 
 SHOWN = 12
+_SHOWN_CELLS = 5
 _WIDTH = 116
 
 LAYERS_HEADER = ("layer of A", "layer of B", "score", "chance", "z", "calibrated", "p", "adjusted p")
@@ -64,15 +73,17 @@ def layers_rows(result: LayersResult, top: int = SHOWN) -> list[tuple[str, ...]]
 
 
 def best_pair(result: LayersResult) -> str:
-    """The pair that the search singles out, with everything known about it."""
+    """The pair that the search singles out, with everything known about it; empty where it singles out none."""
     at = best_cell(result)
+    if at is None:
+        return ""
     cells = result.cells
     adjusted = "" if n_pairs(result) == 1 else f", adjusted p {probability(cells.adjusted_pvalue[at])}"
     numbers = (
         f"score {number(cells.scores[at])}, chance {number(cells.chance[at])}, z {number(cells.zscore[at], 3)}, "
         f"calibrated {number(cells.calibrated[at])}"
     )
-    return f"{result.best[0]} and {result.best[1]}: {numbers}{adjusted}"
+    return f"{visible(result.layers_a[at[0]])} and {visible(result.layers_b[at[1]])}: {numbers}{adjusted}"
 
 
 def layers_text(result: LayersResult, *, top: int = SHOWN) -> str:
@@ -105,7 +116,7 @@ def layers_facts(result: LayersResult) -> list[tuple[str, str]]:
         ("", with_threshold(result)),
         ("", uncertainty(result)),
     ]
-    if n_pairs(result) > 1:
+    if n_pairs(result) > 1 and result.best is not None:
         facts.append(("best pair", best_pair(result)))
     return facts
 
@@ -149,16 +160,21 @@ def alignment_text(result: AlignmentResult) -> str:
         ),
         *_labelled(
             "calibrated",
-            f"{number(result.calibrated)} (threshold {number(result.threshold)} at alpha = {result.alpha:g}){room}",
+            f"{number(result.calibrated)} ({_thresholds(result)} at alpha = {result.alpha:g}){room}",
         ),
     ]
     return "\n".join(lines + _notes(result.notes))
 
 
+def _thresholds(result: AlignmentResult) -> str:
+    if result.lower_threshold is None:
+        return f"threshold {number(result.threshold)}"
+    return f"thresholds {number(result.lower_threshold)} and {number(result.threshold)}"
+
+
 def scores_rows(result: ScoresResult, top: int = SHOWN) -> list[tuple[str, ...]]:
     """Rows under `SCORES_HEADER`: the `top` most similar pairs, as text (without chance where it is not known)."""
-    sign = -1 if result.metric.claims.larger_is_more_similar else 1
-    order = np.argsort(sign * result.scores.ravel(), kind="stable")[:top]
+    order = np.argsort(-result.metric.claims.sign * result.scores.ravel(), kind="stable")[:top]
     a, b = np.unravel_index(order, result.scores.shape)
     columns = [
         [result.layers_a[i] for i in a],
@@ -182,3 +198,64 @@ def scores_text(result: ScoresResult, *, top: int = SHOWN) -> str:
     heading, *more = scores_heading(result, top)
     lines = [heading, *(f"  {line}" for line in more), *plain_table(SCORES_HEADER, scores_rows(result, top))]
     return "\n".join(lines + _notes(result.notes))
+
+
+def calibration_text(result: CalibrationResult) -> str:
+    """What was asked of the caller's draws, what was found, and how sure it is."""
+    lines = _one_number(result) if np.ndim(result.statistic) == 0 else _many_cells(result)
+    least = f"least p possible with {result.n_resamples} draws: {number(result.min_pvalue, 3)}"
+    return "\n".join([calibration_question(result), *(f"  {line}" for line in (*lines, least))])
+
+
+def _one_number(result: CalibrationResult) -> list[str]:
+    z = float(result.zscore)
+    level = f"at alpha = {result.alpha:g}"
+    lines = [
+        f"observed {number(float(result.statistic))}; chance {number(float(result.chance))}, "
+        f"sd {number(float(result.chance_sd))}, "
+        + ("z undefined, the draws do not vary" if np.isnan(z) else f"z = {number(z, 3)}"),
+        f"p = {number(float(result.pvalue))}, Monte-Carlo interval {result.interval!r}",
+        (
+            f"threshold {level}: {number(float(result.threshold))}"
+            if result.lower_threshold is None
+            else f"thresholds {level}: {number(float(result.lower_threshold))} and {number(float(result.threshold))}"
+        )
+        + f"; calibrated score {number(float(result.calibrated))}",
+    ]
+    corrected = float(result.chance_corrected)
+    if not np.isnan(corrected):
+        lines.append(f"chance-corrected score {number(corrected)} (0 at chance, 1 at s_max)")
+    return lines
+
+
+def _many_cells(result: CalibrationResult) -> list[str]:
+    p = np.asarray(result.pvalue)
+    shape = " x ".join(str(size) for size in p.shape)
+    lines = [f"{p.size} cells ({shape}), {result.n_resamples} null draws, alpha = {result.alpha:g}"]
+    if result.adjusted_pvalue is None:
+        ranked = p
+        lines.append(
+            f"p <= alpha in {int((p <= result.alpha).sum())} cells, about {number(result.alpha * p.size, 3)} expected by "
+            "chance alone; these p are not adjusted for the number of cells"
+        )
+    else:
+        ranked = np.asarray(result.adjusted_pvalue)
+        lines.append(f"adjusted p <= alpha in {int((ranked <= result.alpha).sum())} cells (Westfall-Young step-down)")
+    if result.omnibus is not None:
+        omnibus = result.omnibus
+        lines.append(
+            f"all cells at once: {omnibus.aggregate} = {number(omnibus.statistic)}, p = {number(omnibus.pvalue)}"
+        )
+    # The smallest p first, and among equals the larger effect.
+    effect = np.nan_to_num(np.abs(np.asarray(result.zscore)))
+    for flat in np.lexsort((-effect.ravel(), ranked.ravel()))[:_SHOWN_CELLS]:
+        at = np.unravel_index(int(flat), p.shape)
+        label = ", ".join(names[int(place)] for names, place in zip(result.names, at, strict=True))
+        adjusted = "" if result.adjusted_pvalue is None else f", adjusted {number(ranked[at])}"
+        lines.append(
+            f"  {label}: {number(np.asarray(result.statistic)[at])}, p = {number(p[at])}{adjusted}, calibrated "
+            f"{number(np.asarray(result.calibrated)[at])}"
+        )
+    if p.size > _SHOWN_CELLS:
+        lines.append(f"  ... and {p.size - _SHOWN_CELLS} more, see to_frame()")
+    return lines

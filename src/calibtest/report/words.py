@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from calibtest.procedures.calibrate import CalibrationResult
     from calibtest.procedures.layers import LayersResult
 
 __all__ = [
+    "CALIBRATION_NULL",
     "answer",
     "best_cell",
     "by_strength",
+    "calibration_question",
     "column",
     "n_pairs",
     "number",
@@ -25,6 +28,7 @@ __all__ = [
     "setting",
     "side_names",
     "uncertainty",
+    "visible",
     "with_threshold",
 ]
 
@@ -43,6 +47,12 @@ _MISSED = {
     "less": "alignment below chance",
     "two-sided": "departure from chance",
 }
+_ASKED_OF_DRAWS = {
+    "greater": "Is the observed value larger than the null draws?",
+    "less": "Is the observed value smaller than the null draws?",
+    "two-sided": "Is the observed value different from the null draws?",
+}
+CALIBRATION_NULL = "the observed value and the null draws are exchangeable: each was as likely to be the observed one"
 _SIGNIFICANT = 4
 
 
@@ -73,7 +83,7 @@ def column(values: Iterable[float], digits: int = _SIGNIFICANT) -> list[str]:
 
 def side_names(result: LayersResult) -> tuple[str, str]:
     """What the two sides are called."""
-    left, right = result.provenance.stacks
+    left, right = result.provenance.inputs
     return left.name, right.name
 
 
@@ -88,6 +98,11 @@ def question(result: LayersResult) -> str:
     if n_pairs(result) == 1:
         return f"Are {a} and {b} {_BEYOND[result.alternative]}?"
     return f"Which layers of {a} and {b} are {_BEYOND[result.alternative]}?"
+
+
+def calibration_question(result: CalibrationResult) -> str:
+    """What was asked of the caller's own draws."""
+    return _ASKED_OF_DRAWS[result.alternative]
 
 
 def answer(result: LayersResult) -> str:
@@ -131,19 +146,24 @@ def setting(result: LayersResult) -> str:
 
 def by_strength(result: LayersResult) -> NDArray[np.intp]:
     """Flat numbers of the cells, the strongest evidence first, equal ones in reading order."""
-    sign = 1 if result.metric.claims.larger_is_more_similar else -1
-    evidence = result.standardised.evidence(alternative=result.alternative, sign=sign)[0]
-    return np.argsort(-evidence.ravel(), kind="stable")
+    return np.argsort(-result.evidence.ravel(), kind="stable")
 
 
-def best_cell(result: LayersResult) -> tuple[int, int]:
-    """Row and column of the best pair."""
+def best_cell(result: LayersResult) -> tuple[int, int] | None:
+    """Row and column of the pair that the search singles out, if it does."""
+    if result.best is None:
+        return None
     return result.layers_a.index(result.best[0]), result.layers_b.index(result.best[1])
+
+
+def visible(name: str) -> str:
+    """A name with its control characters spelled out, so that it can be shown on a terminal and in a figure."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
 
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2, indent: str = "  ") -> list[str]:
     """Lines of an aligned table; the first `left` columns are flush left, the others flush right."""
-    table = [list(header), *(list(row) for row in rows)]
+    table = [list(header), *([visible(text) for text in row] for row in rows)]
     widths = [max(len(row[at]) for row in table) for at in range(len(header))]
     return [
         indent

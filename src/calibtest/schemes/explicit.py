@@ -30,7 +30,7 @@ class ExplicitRelabellings:
     null : str
         The null hypothesis, in one sentence, for the report.
     exhaustive : bool
-        True when the array (identity included) is the whole group.
+        True when the array is the whole group, the identity among its rows once, in any place.
     """
 
     relabellings: NDArray[np.integer] | Callable[[np.random.Generator, int], NDArray[np.integer]]
@@ -71,6 +71,14 @@ class ExplicitRelabellings:
                 f"relabellings must hold a permutation of 0..{n - 1} in every row, but row {wrong[0]} does not "
                 f"({wrong.size} rows in all)"
             )
-        if not (listed[0] == identity).all():
+        same = np.flatnonzero((listed == identity).all(axis=1))
+        if self.exhaustive:
+            if same.size != 1:
+                raise InputError(
+                    f"relabellings must hold the identity exactly once when exhaustive=True, got it {same.size} times in "
+                    f"{len(listed)} rows; list every relabelling of the group once"
+                )
+            return np.concatenate((identity[None], np.delete(listed, same[0], axis=0)))
+        if same.size == 0 or same[0] != 0:
             listed = np.concatenate((identity[None], listed))
         return listed

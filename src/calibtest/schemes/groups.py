@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +29,12 @@ def _groups_of_items(groups: Any, n: int) -> list[Index]:
         raise InputError(
             f"groups must be 1-D with one label an item, got shape {groups.shape}; pass one column of labels"
         )
+    if isinstance(groups, Mapping):
+        raise InputError("groups must be a sequence of one label an item, got a mapping; pass its values in item order")
     labels = list(groups)
     if len(labels) != n:
         raise InputError(f"groups must hold one label an item, got {len(labels)} labels for {n} items; check the order")
-    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    missing = [i for i, label in enumerate(labels) if _is_missing(label)]
     if missing:
         raise InputError(
             f"groups lacks labels (NaN or None) for {len(missing)} of {n} items, first for item {missing[0]}; give every item a "
@@ -44,6 +47,13 @@ def _groups_of_items(groups: Any, n: int) -> list[Index]:
         except TypeError:
             raise InputError(f"groups must hold plain labels, got {type(label).__name__} for item {item}") from None
     return [np.asarray(items, dtype=np.int64) for items in members.values()]
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas' NA is neither equal nor unequal to itself
+        return True
 
 
 @dataclass(frozen=True, eq=False)
