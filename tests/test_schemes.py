@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -188,3 +189,29 @@ def test_only_free_exchange_is_free() -> None:
     assert not any(
         s.free for s in (WithinGroups("ab"), WholeGroups("ab"), Circular(), ExplicitRelabellings(np.eye(2, dtype=int)))
     )
+
+
+@pytest.mark.parametrize("cosets", [True, False])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        Exchangeable(),
+        WithinGroups(np.repeat([0, 1, 2], [7, 8, 9])),
+        WholeGroups(np.repeat(np.arange(8), 3)),
+        WholeGroups(np.repeat(np.arange(9), [2, 2, 2, 2, 2, 2, 4, 4, 4])),
+        Circular(),
+    ],
+    ids=lambda scheme: type(scheme).__name__,
+)
+def test_row_zero_is_the_identity_and_whole_groups_stay_whole(scheme: Any, cosets: bool) -> None:
+    listed = scheme.draw(24, 60, np.random.default_rng(0), cosets=cosets).explicit()
+    assert (listed[0] == np.arange(24)).all()
+    assert (np.sort(listed, axis=1) == np.arange(24)).all()
+    if isinstance(scheme, WithinGroups):
+        assert (np.asarray(scheme.groups)[listed] == scheme.groups).all()
+    if isinstance(scheme, WholeGroups):
+        groups = np.asarray(scheme.groups)
+        for label in np.unique(groups):  # a group moves as a block, in its own order, to a group of its size
+            moved = listed[:, groups == label]
+            assert (np.diff(moved, axis=1) == 1).all()
+            assert (groups[moved] == groups[moved[:, :1]]).all()

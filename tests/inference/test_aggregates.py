@@ -282,3 +282,12 @@ def test_more_best_cells_than_cells() -> None:
     with pytest.raises(InputError, match="the grid has 12"):
         taken(TopMean(13), random_orbit())
     assert np.allclose(taken(TopMean(12), random_orbit()).values, taken(Mean(), random_orbit()).values)
+
+
+@pytest.mark.parametrize("name", ["max", "mean", "row_max_mean", "column_max_mean", "top_2"])
+def test_a_raw_aggregate_within_the_resolution_of_the_observed_one_is_a_tie(name: str) -> None:
+    values = np.zeros((4, 2, 2))
+    values[0] = 1.0
+    values[1] = 1.0 - 5e-4  # less than the resolution below
+    orbit = Orbit(values, np.full((2, 2), 1e-3))
+    assert resolve_aggregate(name)(orbit, standardise(orbit), "greater").pvalue() == 2 / 4

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibtest import CalibtestWarning, LayerStack, alignment_scores, alignment_test, get_metric
+from calibtest import CalibtestWarning, InputError, LayerStack, alignment_scores, alignment_test, get_metric
 from calibtest.metrics.base import Metric
 from calibtest.metrics.linear_cka import LinearCKA
 
@@ -264,3 +264,32 @@ def test_a_subclass_that_prepares_differently_has_one_score() -> None:
     tested = alignment_test(x, y, metric=OfRanks(), n_resamples=19, rng=0).statistic
     assert OfRanks()(x, y) == pytest.approx(tested, abs=1e-12)
     assert OfRanks()(x, y) != pytest.approx(LinearCKA()(x, y), abs=1e-6)
+
+
+def test_distances_given_as_a_kernel_are_refused_by_their_looks() -> None:
+    x = np.random.default_rng(0).standard_normal((20, 3))
+    distances = np.sqrt(((x[:, None] - x[None]) ** 2).sum(-1))
+    stack = LayerStack.build(distances, name="A", kind="kernel")
+    for metric in ("linear_cka", "debiased_cka"):
+        with pytest.raises(InputError, match="looks like distances"):
+            alignment_test(stack, stack, metric=metric, n_resamples=19)
+
+
+def test_kernels_that_are_not_positive_may_disagree() -> None:
+    x = np.random.default_rng(0).standard_normal((20, 3))
+    kernel = LayerStack.build(x @ x.T, name="A", kind="kernel")
+    opposite = LayerStack.build(-(x @ x.T), name="B", kind="kernel")
+    assert alignment_test(kernel, opposite, n_resamples=19).statistic == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize(("metric", "kind"), [("linear_cka", "kernel"), ("rsa", "distance"), ("rbf_cka", "distance")])
+@pytest.mark.parametrize("factor", [1e-200, 1e155])
+def test_precomputed_relations_may_have_any_scale(metric: str, kind: str, factor: float) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 20, 3))
+    own = [z @ z.T if kind == "kernel" else np.sqrt(((z[:, None] - z[None]) ** 2).sum(-1)) for z in (x, y)]
+    scores = []
+    for scale in (1.0, factor):
+        a, b = (LayerStack.build(z * scale, name="A", kind=kind) for z in own)  # type: ignore[arg-type]
+        scores.append(alignment_test(a, b, metric=metric, n_resamples=19, rng=0).statistic)
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12)

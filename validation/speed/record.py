@@ -283,13 +283,11 @@ def machine() -> dict[str, Any]:
     if info.exists():
         lines = [line for line in info.read_text(encoding="utf-8").splitlines() if line.startswith("model name")]
         model = lines[0].split(":", 1)[1].strip() if lines else model
-    blas = sorted({f"{b['internal_api']} {b['version']}, {b.get('architecture', '?')} kernels, {b['num_threads']} threads"
-                   for b in threadpool_info() if b["user_api"] == "blas"})  # fmt: skip
     return {
         "cpu": model,
         "processors": os.cpu_count(),
         "threads": default_threads(),
-        "blas": blas,
+        "blas": blas_libraries(),
         "OPENBLAS_CORETYPE": os.environ.get("OPENBLAS_CORETYPE"),
         "load average at the start": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "system": platform.system(),
@@ -297,6 +295,16 @@ def machine() -> dict[str, Any]:
         "versions": {name: version(name) for name in ("numpy", "scipy", "numba")}
         | {"calibtest": calibtest.__version__},
     }
+
+
+def blas_libraries() -> list[str]:
+    import scipy.linalg  # noqa: F401 - SciPy brings a BLAS of its own
+
+    found = (b for b in threadpool_info() if b["user_api"] == "blas")
+    return sorted(
+        f"{b['internal_api']} {b['version']} with {b.get('architecture')} kernels and {b['num_threads']} threads"
+        for b in found
+    )
 
 
 def targets(found: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
@@ -376,6 +384,10 @@ def main() -> None:
         if section not in run:
             parser.error("the section peers needs --peer")
         record["sections"][section] = run[section]()
+        if blas_libraries() != record["machine"]["blas"]:
+            sys.exit(
+                f"BLAS has changed during the section {section}: {blas_libraries()}; its figures are not comparable"
+            )
         for path, figure in targets(record["sections"][section]):
             print(
                 f"{section}: {', '.join(path)}: {shown(figure)}  {figure.get('target', '')} {figure.get('met', '')}",

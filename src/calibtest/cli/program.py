@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -63,6 +64,12 @@ class Program(click.Group):
             sys.exit(1)
         except CalibtestError as error:
             click.echo(f"calibtest: {error}", err=True)
+            sys.exit(1)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF):
+                raise
+            click.echo(f"calibtest: the output could not be written: {error.strerror}", err=True)
+            _close_stdout()
             sys.exit(1)
         except Exception as error:
             for note in getattr(error, "__notes__", ()):

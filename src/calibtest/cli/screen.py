@@ -35,7 +35,7 @@ class Screen:
     """Standard output: rich where a person looks at it, plain where a program or a file does."""
 
     def __init__(self) -> None:
-        self.terminal = sys.stdout.isatty()
+        self.terminal = sys.stdout is not None and sys.stdout.isatty()
         self.width = shutil.get_terminal_size((_PLAIN_WIDTH, 40)).columns if self.terminal else _PLAIN_WIDTH
 
     def line(self, text: str = "") -> None:
@@ -118,7 +118,7 @@ def collected_notes() -> Iterator[list[str]]:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float], None] | None]:
     """A function to call with the share done; it draws a bar on a terminal once the work has taken a while."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     begun = time.monotonic()

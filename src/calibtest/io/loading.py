@@ -114,9 +114,13 @@ def split_target(
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"path must be a path, got a {type(path).__name__}; pass arrays to LayerStack.build instead")
     text = os.fspath(path)
-    file, separator, selection = text.rpartition("::")
-    if not separator or _is(Path.exists, Path(text).expanduser()):
-        file, separator = text, ""
+    # the first "::" behind something that exists: both a path and a layer may hold one
+    cuts = [at for at in range(len(text)) if text.startswith("::", at)]
+    cut = next((at for at in cuts if _is(Path.exists, Path(text[:at]).expanduser())), cuts[-1] if cuts else None)
+    if cut is None or _is(Path.exists, Path(text).expanduser()):
+        file, separator, selection = text, "", ""
+    else:
+        file, separator, selection = text[:cut], "::", text[cut + 2 :]
     if not file:
         raise InputError(f"path must name a file or a folder, got {text!r}")
     place = Path(file).expanduser()

@@ -13,7 +13,7 @@ from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims
 from calibtest.prepare.centring import centre_columns
 from calibtest.prepare.products import gram_matrix
-from calibtest.prepare.relations import Relation, u_centred
+from calibtest.prepare.relations import Relation, given_kernel, u_centred
 
 __all__ = ["DebiasedCKA"]
 
@@ -53,5 +53,5 @@ class DebiasedCKA(Metric):
 
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "kernel":
-            return u_centred(np.asarray(x, dtype=np.float64), name, dtype=dtype)
+            return u_centred(given_kernel(x, name), name, dtype=dtype)
         return u_centred(gram_matrix(centre_columns(x, name)), name, dtype=dtype)

@@ -12,7 +12,7 @@ from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims
 from calibtest.prepare.centring import centre_columns
-from calibtest.prepare.relations import Relation, double_centred, gram
+from calibtest.prepare.relations import Relation, double_centred, given_kernel, gram
 from calibtest.stacks import LayerStack
 
 __all__ = ["LinearCKA"]
@@ -56,5 +56,5 @@ class LinearCKA(Metric):
 
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "kernel":
-            return double_centred(np.asarray(x, dtype=np.float64), name, dtype=dtype)
+            return double_centred(given_kernel(x, name), name, dtype=dtype)
         return gram(centre_columns(x, name), name, dtype=dtype)

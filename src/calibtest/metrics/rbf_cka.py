@@ -12,6 +12,7 @@ from calibtest.errors import InputError
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims
+from calibtest.prepare.centring import scaled_to_unit
 from calibtest.prepare.distances import squared_distances
 from calibtest.prepare.relations import Relation, double_centred, gaussian_kernel
 
@@ -68,9 +69,13 @@ class RBFCKA(Metric):
 
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "distance":
-            squared, exponent = np.asarray(x, dtype=np.float64) ** 2, 0
+            scaled, taken = scaled_to_unit(x)
+            squared, exponent = scaled**2, int(taken.item())
         else:
             squared, exponent = squared_distances(x, name)
         own_units = None if self.bandwidth is None else float(np.ldexp(self.bandwidth, -exponent))
         kernel, used = gaussian_kernel(squared, name, bandwidth=own_units, fraction=self.fraction)
-        return double_centred(kernel, name, dtype=dtype, details={"bandwidth": float(np.ldexp(used, exponent))})
+        from_activations = kind == "activations"  # other distances need not give a positive kernel
+        return double_centred(
+            kernel, name, dtype=dtype, definite=from_activations, details={"bandwidth": float(np.ldexp(used, exponent))}
+        )

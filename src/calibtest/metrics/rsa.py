@@ -13,6 +13,7 @@ from calibtest.errors import InputError
 from calibtest.forms.matching import Matching
 from calibtest.metrics.base import Metric
 from calibtest.metrics.claims import Claims
+from calibtest.prepare.centring import power_of_two_scaled
 from calibtest.prepare.distances import pairwise_distances
 from calibtest.prepare.relations import Relation, standardised
 
@@ -68,7 +69,7 @@ class RSA(Metric):
 
     def prepare(self, x: Matrix, name: str, *, kind: Kind = "activations", dtype: DTypeLike = np.float64) -> Relation:
         if kind == "distance":
-            distances = np.asarray(x, dtype=np.float64)
+            distances = power_of_two_scaled(x)
         else:
             distances = pairwise_distances(x, name, self.distance)
         return standardised(distances, name, ranks=self.comparison == "spearman", dtype=dtype)

@@ -7,7 +7,15 @@ from numpy.typing import NDArray
 
 from calibtest.errors import UndefinedScoreError, listing
 
-__all__ = ["centre_columns", "centre_columns_scaled", "power_of_two_scaled", "require_varied", "scaled_by", "unit_rows"]
+__all__ = [
+    "centre_columns",
+    "centre_columns_scaled",
+    "power_of_two_scaled",
+    "require_varied",
+    "scaled_by",
+    "scaled_to_unit",
+    "unit_rows",
+]
 
 Float = NDArray[np.float64]
 
@@ -18,10 +26,11 @@ def power_of_two_scaled(x: NDArray[np.floating], *, by_row: bool = False) -> Flo
     The division is exact, so nothing is lost, and squares neither overflow nor vanish at any scale of the input.
     With `by_row` every row is scaled by its own power of two.
     """
-    return _scaled(x, by_row=by_row)[0]
+    return scaled_to_unit(x, by_row=by_row)[0]
 
 
-def _scaled(x: NDArray[np.floating], *, by_row: bool = False) -> tuple[Float, NDArray[np.intc]]:
+def scaled_to_unit(x: NDArray[np.floating], *, by_row: bool = False) -> tuple[Float, NDArray[np.intc]]:
+    """As `power_of_two_scaled`, with the exponents that were taken off."""
     wide = np.asarray(x, dtype=np.float64, order="C")
     axis = 1 if by_row else None
     largest = np.maximum(wide.max(axis=axis, keepdims=True), -wide.min(axis=axis, keepdims=True))
@@ -60,13 +69,13 @@ def centre_columns(x: NDArray[np.floating], name: str) -> Float:
 def centre_columns_scaled(x: NDArray[np.floating], name: str) -> tuple[Float, int]:
     """As `centre_columns`, with the exponent ``e`` such that the centred activations are ``2**e`` times the copy."""
     require_varied(x, name)
-    centred, first = _scaled(x)
+    centred, first = scaled_to_unit(x)
     constant = centred.max(axis=0) == centred.min(axis=0)
     centred -= centred.mean(axis=0)
     centred -= centred.mean(axis=0)  # what rounding left of a large offset
     if constant.any():
         centred[:, constant] = 0.0
-    centred, second = _scaled(centred)
+    centred, second = scaled_to_unit(centred)
     return centred, int(first.item() + second.item())
 
 

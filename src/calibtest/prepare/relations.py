@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calibtest.errors import InputError, UndefinedScoreError
+from calibtest.prepare.centring import power_of_two_scaled
 from calibtest.prepare.distances import require_spread, tied_ranks
 from calibtest.prepare.products import gram_matrix
 
-__all__ = ["Relation", "double_centred", "gaussian_kernel", "standardised", "u_centred"]
+__all__ = ["Relation", "double_centred", "gaussian_kernel", "given_kernel", "gram", "standardised", "u_centred"]
 
 Float = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Relation:
         True when ``matrix`` equals its transpose.
     noise : float
         Bound on the error that preparation left in ``matrix`` (Frobenius norm), beyond the rounding of its entries.
+    definite : bool
+        True when the relation is a positive semi-definite kernel for certain, so that two of them cannot disagree.
     details : mapping
         What was chosen from the data (a bandwidth), for the report.
     """
@@ -47,6 +50,7 @@ class Relation:
     zero_diagonal: bool
     symmetric: bool = True
     noise: float = 0.0
+    definite: bool = False
     details: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -61,6 +65,7 @@ def _unit(
     zero_diagonal: bool,
     dtype: DTypeLike,
     largest: float = 0.0,
+    definite: bool = False,
     details: Mapping[str, float] | None = None,
 ) -> Relation:
     """Divide a matrix of one's own by its norm, in place; `largest` is the largest entry that was cancelled before."""
@@ -81,6 +86,7 @@ def _unit(
         matrix.astype(dtype, copy=False),
         zero_diagonal=zero_diagonal,
         noise=noise,
+        definite=definite,
         details=dict(details or {}),
     )
 
@@ -94,17 +100,34 @@ def _norm(matrix: NDArray[np.floating]) -> float:
 
 def gram(centred: Float, name: str, *, dtype: DTypeLike = np.float64) -> Relation:
     """Gram matrix of centred activations (rows and columns sum to zero)."""
-    return _unit(gram_matrix(centred.astype(dtype, copy=False)), name, zero_diagonal=False, dtype=dtype)
+    product = gram_matrix(centred.astype(dtype, copy=False))
+    return _unit(product, name, zero_diagonal=False, dtype=dtype, definite=True)
+
+
+def given_kernel(kernel: NDArray[np.floating], name: str) -> Float:
+    """A kernel of the caller's, scaled exactly to entries below 1; refuses what is a distance matrix by its looks."""
+    scaled = power_of_two_scaled(kernel)
+    if not np.diagonal(scaled).any() and (scaled >= 0).all():
+        raise InputError(
+            f"{name} has a zero diagonal and no negative entry, so it looks like distances, not like a kernel; pass "
+            "kind='distance' (--precomputed distance) with a metric that takes distances, such as rsa"
+        )
+    return scaled
 
 
 def double_centred(
-    kernel: Float, name: str, *, dtype: DTypeLike = np.float64, details: Mapping[str, float] | None = None
+    kernel: Float,
+    name: str,
+    *,
+    dtype: DTypeLike = np.float64,
+    definite: bool = False,
+    details: Mapping[str, float] | None = None,
 ) -> Relation:
-    """``H K H`` of a symmetric kernel."""
+    """``H K H`` of a symmetric kernel; `definite` when it is positive semi-definite for certain."""
     columns = kernel.mean(axis=0)
     centred = kernel - columns[:, None] - columns[None, :] + columns.mean()
     largest = _require_signal(centred, kernel, name)
-    return _unit(centred, name, zero_diagonal=False, dtype=dtype, largest=largest, details=details)
+    return _unit(centred, name, zero_diagonal=False, dtype=dtype, largest=largest, definite=definite, details=details)
 
 
 def u_centred(

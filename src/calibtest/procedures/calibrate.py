@@ -235,6 +235,11 @@ def calibrate(
     values, resolution = _rows(observed, null)
     shape = values.shape[1:]
     top = _checked_s_max(s_max, values, known)
+    if not isinstance(synchronised, bool | np.bool_):
+        raise InputError(
+            f"synchronised must be True or False, got {synchronised!r}; True declares that each null draw used one "
+            "relabelling for all cells"
+        )
     if aggregate is not None and not synchronised:
         raise InputError(
             "aggregate needs synchronised=True: the maximum over cells can be calibrated only if each null draw used "

@@ -123,7 +123,8 @@ def layers_facts(result: LayersResult) -> list[tuple[str, str]]:
 
 def strongest(result: LayersResult, top: int = SHOWN) -> str:
     """What stands above the table when it does not hold all pairs; empty when it does."""
-    return f"the {top} strongest of {n_pairs(result):,} pairs, by z:" if top < n_pairs(result) else ""
+    many = "strongest" if top == 1 else f"{top} strongest"
+    return f"the {many} of {n_pairs(result):,} pairs, by z:" if top < n_pairs(result) else ""
 
 
 def _labelled(label: str, text: str) -> list[str]:
