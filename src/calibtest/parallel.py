@@ -64,7 +64,7 @@ def map_threads(
     workers = min(len(work), default_threads() if threads is None else threads)
     if workers <= 1 or getattr(_here, "is_worker", False):
         return [function(item) for item in work]
-    with ThreadPoolExecutor(workers, initializer=_enlist) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers, initializer=_enlist) as pool:
         return list(pool.map(function, work))
 
 
@@ -81,7 +81,7 @@ def one_blas_thread() -> Iterator[None]:
     global _limited_by, _limit
     with _limit_lock:
         if _limited_by == 0:
-            _limit = _controller().limit(limits=1, user_api="blas")
+            _limit = _in_passing(lambda: _controller().limit(limits=1, user_api="blas"))
         _limited_by += 1
     try:
         yield
@@ -89,7 +89,13 @@ def one_blas_thread() -> Iterator[None]:
         with _limit_lock:
             _limited_by -= 1
             if _limited_by == 0:
-                _limit.restore_original_limits()
+                _in_passing(_limit.restore_original_limits)
+
+
+def _in_passing(call: Callable[[], Result]) -> Result:
+    """Call in a thread that ends with it: a BLAS may obey nobody else while the thread that set its limit lives."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
 
 
 @cache
