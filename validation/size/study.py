@@ -301,7 +301,11 @@ def describe(result: dict[str, Any]) -> str:
 
 def tables(record: dict[str, Any]) -> str:
     """The tables of README.md."""
+    hold = sum(r["holds"] for r in record["cases"])
+    again = sum(r["flagged"] is not None for r in record["cases"])
     rows = [
+        f"{hold} of {len(record['cases'])} cases hold; {again} had a level that was looked at again.",
+        "",
         "| question | metric | data | scheme | draws | p <= .01 | p <= .05 | p <= .10 |",
         "|---|---|---|---|---|---|---|---|",
     ]
