@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+
+import calibtest
 
 N_ITEMS = 40
 
@@ -95,3 +98,19 @@ def run(files: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         return CliRunner().invoke(main, list(arguments), prog_name="calibtest")
 
     return call
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_kernels() -> None:
+    """Compile before anything is said on stderr: a cold machine announces it, once, in whichever test comes first."""
+    layers = list(np.random.default_rng(0).standard_normal((2, 12, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for metric in calibtest.metrics():
+            for draws in ("cosets", "independent"):
+                for precision in ("float64", "float32"):
+                    options = {"k": 3} if metric == "mutual_knn" else {}
+                    chosen = calibtest.get_metric(metric, **options)
+                    calibtest.layers_test(
+                        layers, layers, metric=chosen, draws=draws, precision=precision, n_resamples=19, rng=0
+                    )
