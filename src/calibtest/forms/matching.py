@@ -236,14 +236,14 @@ def _evaluate_listed(
 
 def _read(state: Relation, relabellings: NDArray[np.int64], tile: tuple[int, int], half: bool) -> NDArray[np.floating]:
     """Rows of a tile of the relabelled relation, one flat array a relabelling; the upper triangle alone where `half`."""
-    from calibtest.kernels.diagonals import gather_full, gather_upper
+    from calibtest.kernels.diagonals import gather_rows
 
     first, last = tile
     entries = (last - first) * state.n_items
     if half:
         entries -= (last * (last - 1) - first * (first - 1)) // 2
     read = np.empty((len(relabellings), entries), dtype=state.matrix.dtype)
-    (gather_upper if half else gather_full)(state.matrix, relabellings, first, last, read)
+    gather_rows(state.matrix, relabellings, first, last, half, read)
     return read
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibtest.kernels import kernel
 
-__all__ = ["Places", "gather_diagonals", "gather_full", "gather_upper"]
+__all__ = ["Places", "gather_diagonals", "gather_rows"]
 
 
 class Places(NamedTuple):
@@ -79,36 +79,20 @@ def gather_diagonals(
 
 
 @kernel
-def gather_upper(
+def gather_rows(
     matrix: NDArray[np.floating],
     relabellings: NDArray[np.int64],
     first: int,
     last: int,
+    upper: bool,
     out: NDArray[np.floating],
 ) -> None:
-    """``out[m]``: rows `first` to `last` of the relabelled upper triangle (diagonal included), row after row."""
+    """``out[m]``: rows `first` to `last` of the relabelled matrix, row after row; from the diagonal on where `upper`."""
     n = matrix.shape[0]
     for m in range(relabellings.shape[0]):
         pi = relabellings[m]
         at = 0
         for i in range(first, last):
-            pick(matrix[pi[i]], pi[i:], out[m, at:])
-            at += n - i
-
-
-@kernel
-def gather_full(
-    matrix: NDArray[np.floating],
-    relabellings: NDArray[np.int64],
-    first: int,
-    last: int,
-    out: NDArray[np.floating],
-) -> None:
-    """``out[m]``: rows `first` to `last` of the relabelled matrix, row after row."""
-    n = matrix.shape[0]
-    for m in range(relabellings.shape[0]):
-        pi = relabellings[m]
-        at = 0
-        for i in range(first, last):
-            pick(matrix[pi[i]], pi, out[m, at:])
-            at += n
+            start = i if upper else 0
+            pick(matrix[pi[i]], pi[start:], out[m, at:])
+            at += n - start
