@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, reject, settings
@@ -23,23 +22,7 @@ settings.register_profile(
 settings.register_profile("full", settings.get_profile("ci"), max_examples=300, derandomize=False)
 settings.load_profile("full" if os.environ.get("HYPOTHESIS_PROFILE") == "full" else "ci")
 
-# a metric that is not listed here runs with its defaults
-_OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "mutual_knn": [
-        {"k": 1},
-        {"k": 3},
-        {"k": 1, "distance": "euclidean"},
-        {"k": 3, "distance": "euclidean"},
-    ],
-    "rbf_cka": [{}, {"fraction": 0.3}, {"bandwidth": 2.0}],
-    "rsa": [
-        {"distance": distance, "comparison": comparison}
-        for distance in ("correlation", "cosine", "euclidean")
-        for comparison in ("spearman", "pearson")
-    ],
-}
-
-METRICS = [get_metric(name, **options) for name in metrics() for options in _OPTIONS.get(name, [{}])]
+METRICS = [get_metric(name, **options) for name in metrics() for options in metrics()[name].settings]
 
 
 @contextmanager

@@ -96,6 +96,16 @@ def _item_power(x: Float, rng: np.random.Generator) -> Float:
     return np.ldexp(x, rng.integers(-8, 9, size=(len(x), 1)))
 
 
+def _monotone_distances(x: Float, rng: np.random.Generator) -> Float:
+    """Points whose Euclidean distances are a power below 1 of those of `x` (Schoenberg: there are such points)."""
+    rows, member = np.unique(x, axis=0, return_inverse=True)  # copies stay copies
+    squared = ((rows[:, None] - rows[None]) ** 2).sum(-1)
+    powered = (squared / (squared.max() or 1.0)) ** rng.uniform(0.5, 0.9)
+    centring = np.eye(len(rows)) - 1.0 / len(rows)
+    strength, direction = np.linalg.eigh(-0.5 * centring @ powered @ centring)
+    return np.asarray((direction * np.sqrt(np.maximum(strength, 0.0)))[member.ravel()])
+
+
 TRANSFORMS: Mapping[str, Transform] = {
     "item_permutation": _item_permutation,
     "unit_permutation": _unit_permutation,
@@ -107,6 +117,7 @@ TRANSFORMS: Mapping[str, Transform] = {
     "duplicated_units": _duplicated_units,
     "zero_padding": _zero_padding,
     "item_scale": _item_scale,
+    "monotone_distances": _monotone_distances,
 }
 """General members of each group, by the name used in claims."""
 
@@ -121,6 +132,7 @@ EXACT_TRANSFORMS: Mapping[str, Transform] = {
     "duplicated_units": _duplicated_units,
     "zero_padding": _zero_padding,
     "item_scale": _item_power,
+    "monotone_distances": _isotropic_power,
 }
 """Members of each group that round nothing on whole numbers."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
@@ -63,6 +63,8 @@ class Metric(ABC):
     accepts: ClassVar[frozenset[Kind]] = frozenset({"activations"})
     least_items: ClassVar[int] = 3
     biased_by_width: ClassVar[bool] = False
+    settings: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
+    """Hyper-parameters that the laws are run with (on as few as five items), each variant at least once."""
 
     @property
     @abstractmethod

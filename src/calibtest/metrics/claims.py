@@ -21,6 +21,7 @@ TRANSFORMS: dict[str, str] = {
     "duplicated_units": "the same number of copies of every unit of one side",
     "zero_padding": "units that are always zero added to one side",
     "item_scale": "a positive factor for each item of one side",
+    "monotone_distances": "a strictly increasing function of all Euclidean distances between the items of one side",
 }
 
 # a claim on a group of transforms implies the claim on its subgroups
@@ -29,7 +30,10 @@ _IMPLIES: dict[str, tuple[str, ...]] = {
     "invertible_linear": ("rotation", "unit_permutation", "isotropic_scale", "unit_scale"),
     "item_scale": ("isotropic_scale",),
     "unit_scale": ("isotropic_scale",),
-}
+    "monotone_distances": (
+        "rotation", "unit_permutation", "isotropic_scale", "translation", "duplicated_units", "zero_padding",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

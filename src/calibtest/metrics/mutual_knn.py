@@ -52,6 +52,7 @@ class MutualKNN(Metric):
     form = Overlap()
     cost = "n^2 d a layer, k^2 a relabelling and layer pair"
     accepts = frozenset({"activations", "distance", "neighbours"})
+    settings = ({"k": 1}, {"k": 3}, {"k": 1, "distance": "euclidean"}, {"k": 3, "distance": "euclidean"})
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
@@ -61,7 +62,7 @@ class MutualKNN(Metric):
 
     @property
     def claims(self) -> Claims:
-        own = ("item_scale",) if self.distance == "cosine" else ("translation",)
+        own = ("item_scale",) if self.distance == "cosine" else ("translation", "monotone_distances")
         return Claims.invariant_to(
             "item_permutation", "unit_permutation", "rotation", "isotropic_scale", "duplicated_units", "zero_padding", *own,
             range=(0.0, 1.0),

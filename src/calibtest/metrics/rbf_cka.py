@@ -43,6 +43,7 @@ class RBFCKA(Metric):
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "distance"})
     biased_by_width = True
+    settings = ({}, {"fraction": 0.3}, {"bandwidth": 2.0})
 
     def __post_init__(self) -> None:
         for field, value in (("bandwidth", self.bandwidth), ("fraction", self.fraction)):

@@ -42,6 +42,11 @@ class RSA(Metric):
     form = Matching()
     cost = "n^2 d a layer (and a sort of n^2 distances), n a relabelling and layer pair"
     accepts = frozenset({"activations", "distance"})
+    settings = tuple(
+        {"distance": distance, "comparison": comparison}
+        for distance in ("correlation", "cosine", "euclidean")
+        for comparison in ("spearman", "pearson")
+    )
 
     def __post_init__(self) -> None:
         if self.distance not in ("correlation", "cosine", "euclidean"):
@@ -51,11 +56,13 @@ class RSA(Metric):
 
     @property
     def claims(self) -> Claims:
-        own = {
+        own: tuple[str, ...] = {
             "correlation": ("item_scale",),
             "cosine": ("item_scale", "rotation", "zero_padding"),
             "euclidean": ("rotation", "translation", "zero_padding"),
         }[self.distance]
+        if (self.distance, self.comparison) == ("euclidean", "spearman"):
+            own += ("monotone_distances",)
         return Claims.invariant_to(
             "item_permutation", "unit_permutation", "isotropic_scale", "duplicated_units", *own, range=(-1.0, 1.0)
         )

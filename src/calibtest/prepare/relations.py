@@ -44,6 +44,8 @@ class Relation:
         True when the relation is a positive semi-definite kernel for certain, so that two of them cannot disagree.
     details : mapping
         What was chosen from the data (a bandwidth), for the report.
+    norm : float
+        Frobenius norm of the relation before it was brought to unit norm.
     """
 
     matrix: NDArray[np.floating]
@@ -52,6 +54,7 @@ class Relation:
     noise: float = 0.0
     definite: bool = False
     details: Mapping[str, float] = field(default_factory=dict)
+    norm: float = 1.0
 
     @property
     def n_items(self) -> int:
@@ -88,6 +91,7 @@ def _unit(
         noise=noise,
         definite=definite,
         details=dict(details or {}),
+        norm=norm,
     )
 
 

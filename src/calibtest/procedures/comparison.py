@@ -10,6 +10,8 @@ import numpy as np
 
 from calibtest.errors import CalibtestError, InputError, UndefinedScoreError
 from calibtest.forms.evaluation import Evaluation
+from calibtest.forms.matching import Matching
+from calibtest.forms.overlap import Overlap
 from calibtest.inference.closed_form import closed_form_moments
 from calibtest.inference.moments import MomentGrid
 from calibtest.inference.orbit import Orbit
@@ -94,7 +96,7 @@ class Comparison:
 
     def moments(self, scheme: Scheme) -> MomentGrid | None:
         """Closed-form permutation mean and sd of the scores, where the scheme and the form have them."""
-        if not scheme.free:
+        if not (scheme.free and isinstance(self.metric.form, Matching | Overlap)):
             return None
         lefts, rights = list(self.lefts.values()), list(self.rights.values())
         raw = closed_form_moments(lefts, rights)
