@@ -85,7 +85,7 @@ class RowsOnly(Matching):
 class RectangularCKA(LinearCKA):
     """Its claimed range is wide enough for anything, so that nothing stops it but the law."""
 
-    form = RowsOnly()
+    engine = RowsOnly()
     claims = Claims.invariant_to("item_permutation", "unit_permutation", range=(-1.0, 1.0))
 
 

@@ -79,7 +79,7 @@ def _claims(metric: Metric) -> dict[str, Any]:
 
     claims = metric.claims
     return {
-        "form": type(metric.form).__name__,
+        "form": type(metric.engine).__name__,
         "range": [_finite(end) for end in claims.range],
         "symmetric": claims.symmetric,
         "self_value": _finite(claims.self_value),

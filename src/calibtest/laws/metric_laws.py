@@ -349,7 +349,7 @@ def denial_has_witness(metric: Metric, transform: str, rng: np.random.Generator,
 def range_is_as_claimed(metric: Metric, x: Float, y: Float, relabellings: Relabellings) -> None:
     """Every value of the form lies in the claimed range, to a few times the resolution, before anything is clipped."""
     left, right = metric.source(x, "X"), metric.target(y, "Y")
-    evaluation = metric.form.evaluate([left], [right], relabellings, threads=1)
+    evaluation = metric.engine.evaluate([left], [right], relabellings, threads=1)
     factor, offset = metric.affine(left, right)
     values = factor * evaluation.values + offset
     slack = max(2.0 * abs(factor) * float(evaluation.resolution.max()), 16.0 * _EPS)

@@ -53,7 +53,7 @@ class Metric(ABC):
     """Base of all metrics: a frozen dataclass whose fields are the hyper-parameters.
 
     A subclass gives its `name`, its `claims` and ``define``, the textbook formula, slow and obviously right; it is then
-    evaluated again under every relabelling. A decomposition (``prepare`` and ``form``) makes it fast, and the law that
+    evaluated again under every relabelling. A decomposition (``prepare`` and ``engine``) makes it fast, and the law that
     both agree on every relabelling is checked by machine.
     """
 
@@ -76,7 +76,7 @@ class Metric(ABC):
         """Score of two checked float matrices of shapes (n, d_x) and (n, d_y), straight from the definition."""
 
     @property
-    def form(self) -> Form:
+    def engine(self) -> Form:
         """How prepared states meet; without a decomposition ``define`` is called again."""
         return Direct(self.define, label=self.name)
 
@@ -168,7 +168,7 @@ class Metric(ABC):
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
         """Scores of every pair of prepared states under every relabelling."""
-        raw = self.form.evaluate(lefts, rights, relabellings, threads=threads, progress=progress)
+        raw = self.engine.evaluate(lefts, rights, relabellings, threads=threads, progress=progress)
         factor, offset = self.affine_grid(lefts, rights)
         values, resolution = raw.values, np.abs(factor) * raw.resolution
         if (factor != 1.0).any():

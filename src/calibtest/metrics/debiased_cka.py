@@ -31,7 +31,7 @@ class DebiasedCKA(Metric):
 
     name = "debiased_cka"
     summary = "linear CKA from unbiased HSIC estimates"
-    form = Matching()
+    engine = Matching()
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "kernel"})
     least_items = 4

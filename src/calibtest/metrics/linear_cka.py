@@ -30,7 +30,7 @@ class LinearCKA(Metric):
 
     name = "linear_cka"
     summary = "linear centred kernel alignment"
-    form = Matching()
+    engine = Matching()
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "kernel"})
     biased_by_width = True

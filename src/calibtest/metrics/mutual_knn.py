@@ -49,7 +49,7 @@ class MutualKNN(Metric):
 
     name = "mutual_knn"
     summary = "overlap of the k nearest neighbours"
-    form = Overlap()
+    engine = Overlap()
     cost = "n^2 d a layer, k^2 a relabelling and layer pair"
     accepts = frozenset({"activations", "distance", "neighbours"})
     settings = ({"k": 1}, {"k": 3}, {"k": 1, "distance": "euclidean"}, {"k": 3, "distance": "euclidean"})

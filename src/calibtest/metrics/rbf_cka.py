@@ -39,7 +39,7 @@ class RBFCKA(Metric):
 
     name = "rbf_cka"
     summary = "centred kernel alignment with a Gaussian kernel"
-    form = Matching()
+    engine = Matching()
     cost = "n^2 d a layer, n a relabelling and layer pair"
     accepts = frozenset({"activations", "distance"})
     biased_by_width = True

@@ -39,7 +39,7 @@ class RSA(Metric):
 
     name = "rsa"
     summary = "correlation of dissimilarity matrices"
-    form = Matching()
+    engine = Matching()
     cost = "n^2 d a layer (and a sort of n^2 distances), n a relabelling and layer pair"
     accepts = frozenset({"activations", "distance"})
     settings = tuple(

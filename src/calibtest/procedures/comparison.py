@@ -96,7 +96,7 @@ class Comparison:
 
     def moments(self, scheme: Scheme) -> MomentGrid | None:
         """Closed-form permutation mean and sd of the scores, where the scheme and the form have them."""
-        if not (scheme.free and isinstance(self.metric.form, Matching | Overlap)):
+        if not (scheme.free and isinstance(self.metric.engine, Matching | Overlap)):
             return None
         lefts, rights = list(self.lefts.values()), list(self.rights.values())
         raw = closed_form_moments(lefts, rights)
@@ -138,7 +138,7 @@ def compare(
     paired = pair(a, b)
     n, n_layers = paired.left.n_items, len(paired.left) + len(paired.right)
     require_memory(
-        (n_layers + 1) * metric.form.state_bytes(n, precision),
+        (n_layers + 1) * metric.engine.state_bytes(n, precision),
         f"comparing {n_layers} layers of {n:,} items under {metric.name} keeps a relation between all items a layer, which",
         "select fewer layers, use precision='float32', fewer items or a neighbour metric",
     )
@@ -175,7 +175,7 @@ def draw(
     if draws not in (None, "cosets", "independent"):
         raise InputError(f"draws must be 'cosets' or 'independent', got {draws!r}")
     metric, n = comparison.metric, comparison.n_items
-    cosets = metric.form.prefers_cosets if draws is None else draws == "cosets"
+    cosets = metric.engine.prefers_cosets if draws is None else draws == "cosets"
     require_room(n_resamples, n, len(comparison.lefts) * len(comparison.rights), cosets=cosets)
     relabellings = scheme.draw(n, n_resamples, rng, cosets=cosets)
     if relabellings.n_items != n:  # a scheme of the user's own
