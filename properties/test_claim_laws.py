@@ -20,7 +20,7 @@ seeds = st.integers(0, 2**16)
 @given(data=st.data())
 def test_claimed_invariances_hold(metric: Metric, data: st.DataObject) -> None:
     transform = data.draw(st.sampled_from(sorted(metric.claims.invariant)))
-    x, y = data.draw(paired_representations(d=st.integers(3, 8)))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8)))
     laws.claimed_invariance_holds(metric, transform, x, y, np.random.default_rng(data.draw(seeds)))
 
 
@@ -28,7 +28,7 @@ def test_claimed_invariances_hold(metric: Metric, data: st.DataObject) -> None:
 def test_claimed_invariances_hold_on_degenerate_data(metric: Metric, data: st.DataObject, defined) -> None:
     transform = data.draw(st.sampled_from(sorted(metric.claims.invariant)))
     kind = data.draw(st.sampled_from(("copies", "low_rank", "constant_units", "outliers")))
-    x, y = data.draw(paired_representations(d=st.integers(3, 8), kind=kind))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8), kind=kind))
     with defined():
         laws.claimed_invariance_holds(metric, transform, x, y, np.random.default_rng(data.draw(seeds)))
 
@@ -38,7 +38,7 @@ def test_claimed_invariances_hold_on_degenerate_data(metric: Metric, data: st.Da
 def test_claimed_invariances_hold_on_tied_data(metric: Metric, data: st.DataObject, defined) -> None:
     """Whole numbers and transforms that round nothing: here a tie may not be lost."""
     transform = data.draw(st.sampled_from(sorted(metric.claims.invariant)))
-    x, y = data.draw(paired_representations(d=st.integers(3, 8), kind="lattice"))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8), kind="lattice"))
     rng = np.random.default_rng(data.draw(seeds))
     with defined():
         laws.claimed_invariance_holds(metric, transform, x, y, rng, transforms=EXACT_TRANSFORMS)
@@ -52,7 +52,7 @@ def test_denied_invariances_have_a_witness(metric: Metric) -> None:
 @given(data=st.data())
 def test_range_symmetry_self_value_and_direction(metric: Metric, data: st.DataObject, defined) -> None:
     kind = data.draw(st.sampled_from(("generic", "degenerate")))
-    x, y = data.draw(paired_representations(kind=kind))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, kind=kind))
     relabellings = data.draw(cosets(len(x)))
     with defined():
         laws.range_is_as_claimed(metric, x, y, relabellings)

@@ -21,7 +21,7 @@ seeds = st.integers(0, 2**16)
 
 @given(data=st.data())
 def test_generic(metric: Metric, data: st.DataObject) -> None:
-    x, y = data.draw(paired_representations(d=st.integers(3, 8)))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8)))
     sets = st.one_of(listed_relabellings(len(x), most=3), cosets(len(x), most=2))
     rng = np.random.default_rng(data.draw(seeds))
     decomposition_equals_definition(metric, x, y, data.draw(sets), rng)
@@ -30,7 +30,7 @@ def test_generic(metric: Metric, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_degenerate(metric: Metric, data: st.DataObject, defined) -> None:
     kind = data.draw(st.sampled_from(COMPUTABLE))
-    x, y = data.draw(paired_representations(d=st.integers(3, 8), kind=kind))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8), kind=kind))
     sets = st.one_of(listed_relabellings(len(x), most=3), cosets(len(x), most=2))
     rng = np.random.default_rng(data.draw(seeds))
     with defined():

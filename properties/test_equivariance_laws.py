@@ -26,14 +26,14 @@ MORE = settings(max_examples=2 * settings().max_examples)
 
 @given(data=st.data())
 def test_generic(metric: Metric, data: st.DataObject) -> None:
-    x, y = data.draw(paired_representations(d=st.integers(3, 8)))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8)))
     equivariance(metric, x, y, data.draw(cosets(len(x))), most=3)
 
 
 @MORE
 @given(data=st.data())
 def test_degenerate(metric: Metric, data: st.DataObject, defined) -> None:
-    x, y = data.draw(paired_representations(kind="degenerate"))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, kind="degenerate"))
     sets = st.one_of(listed_relabellings(len(x)), cosets(len(x)))
     with defined():
         equivariance(metric, x, y, data.draw(sets), most=3)
@@ -41,7 +41,7 @@ def test_degenerate(metric: Metric, data: st.DataObject, defined) -> None:
 
 @given(data=st.data())
 def test_single_precision(metric: Metric, data: st.DataObject) -> None:
-    x, y = data.draw(paired_representations(d=st.integers(3, 8), dtype=np.float32))
+    x, y = data.draw(paired_representations(same_width=metric.equal_widths, d=st.integers(3, 8), dtype=np.float32))
     equivariance(metric, x, y, data.draw(cosets(len(x))), precision="float32", most=3)
 
 

@@ -198,6 +198,7 @@ def paired_representations(  # noqa: D417
     d: Size = _UNITS,
     kind: DataKind | Literal["degenerate", "any"] = "generic",
     signal: float | None = None,
+    same_width: bool = False,
     scale: float = 1.0,
     offset: float = 0.0,
     dtype: DTypeLike = np.float64,
@@ -210,10 +211,13 @@ def paired_representations(  # noqa: D417
         As in `representations`.
     signal : float, optional
         Share of variance, from 0 to 1, that both sides take from the same two hidden variables; drawn if not given.
+    same_width : bool
+        Whether both sides have one width.
     """
     items = draw(_size(n))
     share = draw(st.sampled_from([0.0, 0.5, 0.9])) if signal is None else signal
-    one, two = (draw(recipes(n=items, d=d, kind=kind, scale=scale, offset=offset)) for _ in range(2))
+    width = draw(_size(d)) if same_width else d
+    one, two = (draw(recipes(n=items, d=width, kind=kind, scale=scale, offset=offset)) for _ in range(2))
     hidden = np.random.default_rng(one.seed + 1).standard_normal((items, 2))
     return one.build(signal=hidden, share=share, dtype=dtype), two.build(signal=hidden, share=share, dtype=dtype)
 

@@ -281,7 +281,7 @@ class Witness:
     x_transformed, y_transformed : arrays
         After it.
     before, after : float
-        The two scores.
+        The two scores; `after` is NaN where the transform leaves none (units of another number cannot be compared).
     """
 
     transform: str
@@ -319,12 +319,16 @@ def find_witness(
     n = max(metric.least_items, int(getattr(metric, "k", 0)) + 2, 14)
     for _ in range(budget):
         signal = rng.standard_normal((n, 2))
-        x, y = (_related(signal, int(rng.integers(2, 6)), rng) for _ in range(2))
+        widths = rng.integers(2, 6, size=2)
+        if metric.equal_widths:
+            widths[1] = widths[0]
+        x, y = (_related(signal, int(width), rng) for width in widths)
         try:
             before = _score(metric, x, y)
             for _, x_moved, y_moved in _transformed(transforms[transform], transform, x, y, rng):
-                after = _score(metric, x_moved, y_moved)
-                if abs(after - before) > _WITNESS:
+                no_score = metric.equal_widths and x_moved.shape[1] != y_moved.shape[1]
+                after = np.nan if no_score else _score(metric, x_moved, y_moved)
+                if no_score or abs(after - before) > _WITNESS:
                     return Witness(transform, x, y, x_moved, y_moved, before, after)
         except UndefinedScoreError:
             continue
@@ -349,10 +353,9 @@ def denial_has_witness(metric: Metric, transform: str, rng: np.random.Generator,
 def range_is_as_claimed(metric: Metric, x: Float, y: Float, relabellings: Relabellings) -> None:
     """Every value of the form lies in the claimed range, to a few times the resolution, before anything is clipped."""
     left, right = metric.source(x, "X"), metric.target(y, "Y")
-    evaluation = metric.engine.evaluate([left], [right], relabellings, threads=1)
-    factor, offset = metric.affine(left, right)
-    values = factor * evaluation.values + offset
-    slack = max(2.0 * abs(factor) * float(evaluation.resolution.max()), 16.0 * _EPS)
+    found = metric.finish(metric.engine.evaluate([left], [right], relabellings, threads=1), [left], [right])
+    values = found.values
+    slack = max(2.0 * float(found.resolution.max()), 16.0 * _EPS)
     low, high = metric.claims.range
     if not ((values >= low - slack) & (values <= high + slack)).all():
         raise LawViolation(

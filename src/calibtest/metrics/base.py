@@ -60,9 +60,11 @@ class Metric(ABC):
     name: ClassVar[str]
     summary: ClassVar[str] = "no summary"
     cost: ClassVar[str] = "one call a relabelling and layer pair"
+    misleads: ClassVar[str] = ""
     accepts: ClassVar[frozenset[Kind]] = frozenset({"activations"})
     least_items: ClassVar[int] = 3
     biased_by_width: ClassVar[bool] = False
+    equal_widths: ClassVar[bool] = False
     settings: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
     """Hyper-parameters that the laws are run with (on as few as five items), each variant at least once."""
 
@@ -111,6 +113,19 @@ class Metric(ABC):
                 "choose another metric or pass activations"
             )
 
+    def check_widths(self, left: LayerStack, right: LayerStack) -> None:
+        """Refuse layers of different widths where units are compared by their place."""
+        if not self.equal_widths:
+            return
+        for layer, width in zip(left.names, left.widths, strict=True):
+            for other, its_width in zip(right.names, right.widths, strict=True):
+                if width != its_width:
+                    raise InputError(
+                        f"metric {self.name} compares unit with unit, but layer {layer!r} of {left.name} has {width} units "
+                        f"and layer {other!r} of {right.name} has {its_width}; compare layers of one width or choose "
+                        "another metric"
+                    )
+
     def options(self) -> dict[str, Any]:
         """Hyper-parameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -136,6 +151,7 @@ class Metric(ABC):
             of it is more than that.
         """
         paired = pair(as_stack(x, "X"), as_stack(y, "Y"))
+        self.check_widths(paired.left, paired.right)
         for side in (paired.left, paired.right):
             self.check_items(side.n_items, side.name)
             self.check_kind(side.kind)
@@ -169,16 +185,21 @@ class Metric(ABC):
     ) -> Evaluation:
         """Scores of every pair of prepared states under every relabelling."""
         raw = self.engine.evaluate(lefts, rights, relabellings, threads=threads, progress=progress)
+        found = self.finish(raw, lefts, rights)
+        low, high = self.claims.range
+        if low == 0.0 and not all(getattr(state, "definite", True) for state in (*lefts, *rights)):
+            low = -high  # kernels of the caller's own need not be positive, and then two of them can disagree
+        return Evaluation(self.within(found.values, found.resolution, low, high), found.resolution)
+
+    def finish(self, raw: Evaluation, lefts: Sequence[Any], rights: Sequence[Any]) -> Evaluation:
+        """From the values of the engine to scores: `affine`, unless a metric does more (a root, an angle)."""
         factor, offset = self.affine_grid(lefts, rights)
         values, resolution = raw.values, np.abs(factor) * raw.resolution
         if (factor != 1.0).any():
             values = values * factor
         if offset.any():
             values = values + offset
-        low, high = self.claims.range
-        if low == 0.0 and not all(getattr(state, "definite", True) for state in (*lefts, *rights)):
-            low = -high  # kernels of the caller's own need not be positive, and then two of them can disagree
-        return Evaluation(self.within(values, resolution, low, high), resolution)
+        return Evaluation(values, resolution)
 
     def affine_grid(
         self, lefts: Sequence[Any], rights: Sequence[Any]

@@ -136,6 +136,7 @@ def compare(
     if precision not in ("float64", "float32"):
         raise InputError(f"precision must be 'float64' or 'float32', got {precision!r}")
     paired = pair(a, b)
+    metric.check_widths(paired.left, paired.right)
     n, n_layers = paired.left.n_items, len(paired.left) + len(paired.right)
     require_memory(
         (n_layers + 1) * metric.engine.state_bytes(n, precision),
